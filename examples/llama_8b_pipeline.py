@@ -108,7 +108,9 @@ def main():
             topology={f"m{number}": MESH for number in range(args.meshes)},
             assignment={
                 "embedding": "m0",
-                **{f"layer{at}": f"m{at * args.meshes // args.layers}" for at in range(args.layers)},
+                **{
+                    f"layer{at}": f"m{at * args.meshes // args.layers}" for at in range(args.layers)
+                },
                 "head": f"m{args.meshes - 1}",
             },
             **options,

@@ -3,13 +3,15 @@
 
 import random
 import time
+from dataclasses import replace
 from functools import cache
 
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from case_counts import spread
-from mpmd_models import SHAPES, decoder, products
+from jax.sharding import PartitionSpec as P
+from mpmd_models import FLAT, SHAPES, decoder, products
 
 import pyshardy as sdy
 from pyshardy.backends import CompileOptions
@@ -19,11 +21,11 @@ from pyshardy.backends.arrays.comparison import (
     tolerance_within,
     with_last_places_moved,
 )
+from pyshardy.cost.hardware import Link, load_hardware
 from pyshardy.mpmd.execution import execute
 from pyshardy.mpmd.reference import without_names
 from pyshardy.program import compile_unpartitioned
 
-FLAT = ["gpipe", "1f1b", "1f1b{warmup=eager}", "gpipe-1f1b-last", "zb-h1", "zb-h2", "none"]
 SEVERAL = ["circular", "interleaved-1f1b"]
 WRITTEN = "m0: F0 F1 B0 F2 B1 F3 B2 B3; m1: F0 F1 B0 F2 B1 F3 B2 B3"
 
@@ -97,6 +99,49 @@ def test_backends_of_meshes(small):
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
 
 
+SLOW = replace(load_hardware("default"), between_meshes=Link(1e6, 0))
+"""Hardware on which each byte between meshes counts."""
+
+WAYS = [("auto", SLOW, "gathered"), ("direct", SLOW, "direct")]
+WAYS += [("same-sharding", SLOW, "direct"), ("auto", "default", "direct")]
+
+
+@pytest.mark.parametrize(("transfers", "hardware", "way"), WAYS)
+def test_ways_of_transfers(transfers, hardware, way):
+    model = products(4)
+    module = model.trace(SHAPES["pair"])
+    program = sdy.mpmd.partition(module, transfers=transfers, hardware=hardware)
+    check(module, model.flat, program, "jit", workers="serial")
+    between = [each for each in program.transfers if each.source != each.target]
+    assert {each.way for each in between} == {way}
+    forward, backward = (next(each for each in between if each.source == m) for m in ("m0", "m1"))
+    rows, columns = 4, 8
+    for each in forward, backward:  # of the microbatches, each element once, or to each replica
+        assert program.bytes_of(each) == rows * columns * 4 * (1 if way == "gathered" else 2)
+
+
+@pytest.mark.parametrize("transfers", ["auto", "direct", "same-sharding"])
+@pytest.mark.parametrize("to", spread([P(None, "data"), P(), P(("model", "data"))], 3))
+def test_transfers_to_other_shardings(transfers, to):
+    """A value goes to a mesh of the same shape, where the caller wants another sharding."""
+    twice = sdy.mpmd.named_computation(lambda x: x * 2, name="twice")
+    inputs = [np.arange(32, dtype=np.float32).reshape(4, 8)]
+    module = sdy.mpmd.trace(
+        lambda x: sdy.mpmd.named_tensor(twice(x), "moved"),
+        *inputs,
+        topology={name: {"data": 2, "model": 2} for name in ("m0", "m1")},
+        assignment={"twice": "m0", "moved": "m1"},
+        in_shardings=(P("data"),),
+        out_shardings=to,
+    )
+    for hardware in (SLOW, "default"):
+        program = sdy.mpmd.partition(module, transfers=transfers, hardware=hardware)
+        check(module, inputs, program, "jit", workers="serial")
+        if transfers == "direct":
+            assert [each.way for each in program.transfers] == ["direct"]
+            assert len(program.plan.calls) == 1
+
+
 @pytest.mark.parametrize("options", spread([{"accumulate": "after"}, {}, {"combine": "sum"}], 1))
 def test_different_meshes(options):
     model = products(4, **options)
@@ -146,7 +191,10 @@ def test_named_tensors_broadcasts_and_reductions(place):
         in_meshes=(None, None, "m1"),
         out_meshes=(None, "m0", None, None, None),
     )
-    check(module, inputs, sdy.mpmd.partition(module), "jit", workers="serial")
+    for hardware in ("default", SLOW):
+        program = sdy.mpmd.partition(module, hardware=hardware)
+        check(module, inputs, program, "jit", workers="serial")
+    assert "gathered" in {each.way for each in program.transfers}
 
 
 def test_peak_of_live_values(small):

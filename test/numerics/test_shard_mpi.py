@@ -2,12 +2,13 @@
 """Programs on MPI: several processes, each with the host's compiler and the MPI library."""
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from mpi_jobs import MPIEXEC
+from mpi_jobs import mpi_job as run
 
 from pyshardy.cost.hardware import load_hardware
 
@@ -15,24 +16,7 @@ HERE = Path(__file__).parent
 EXAMPLES = HERE.parents[1] / "examples"
 
 
-def find_mpiexec():
-    """The command beside this Python, or the first one on the search path."""
-    beside = Path(sys.executable).parent / "mpiexec"
-    return str(beside) if beside.exists() else shutil.which("mpiexec")
-
-
-MPIEXEC = find_mpiexec()
 pytestmark = pytest.mark.skipif(MPIEXEC is None, reason="MPI is not installed: pip install mpich")
-
-
-def run(processes, script):
-    return subprocess.run(
-        [MPIEXEC, "-n", str(processes), sys.executable, script],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=500,
-    )
 
 
 def test_collectives_and_partitioned_programs():
@@ -57,7 +41,7 @@ def test_another_number_of_processes():
 
 
 def test_a_library_that_is_not_there():
-    program = "from pyshardy.backends.mpi import mpi_library; mpi_library()"
+    program = "from pyshardy.backends.mpi_library import mpi_library; mpi_library()"
     done = subprocess.run(
         [sys.executable, "-c", program],
         capture_output=True,

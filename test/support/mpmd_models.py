@@ -18,6 +18,9 @@ SHAPES = {
     "pair": [(2, 2)] * 2,
 }
 
+FLAT = ["gpipe", "1f1b", "1f1b{warmup=eager}", "gpipe-1f1b-last", "zb-h1", "zb-h2", "none"]
+"""Schedules with a stage on each mesh."""
+
 
 @dataclass
 class Model:

@@ -16,7 +16,7 @@ from mlir_sdy.model import Mesh, MeshAxis
 from pyshardy.api import propagate
 from pyshardy.backends import CompileOptions, spmd_program
 from pyshardy.backends.arrays.comparison import compare, random_inputs
-from pyshardy.backends.mpi import mpi_library
+from pyshardy.backends.mpi_library import mpi_library
 from pyshardy.local_program.process_groups import Layout
 from pyshardy.program import partition, run_unpartitioned
 

@@ -73,6 +73,7 @@ CATCHING_ALL = {
     "pyshardy.lsp.analysis": "a script of the user",
     "pyshardy.mcp.server": "undone and raised again",
     "pyshardy.mpmd.execution": "any failure of a thread, raised when all threads have ended",
+    "pyshardy.mpmd.ranks": "any failure of a process, raised when all processes know of it",
     "pyshardy.pipeline.runner": "a bug in a pass, or a pass of the user",
     "pyshardy.processes.child_process": "undone and raised again",
     "pyshardy.processes.worker": "any failure, for the process that asked",

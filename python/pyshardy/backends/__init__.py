@@ -12,6 +12,7 @@
 | `lockstep`       | the backend that runs collectives in NumPy and all else by an engine |
 | `xla`            | the backend of XLA                                                   |
 | `mpi`            | the backend that runs each device as an MPI process                  |
+| `mpi_library`    | the processes of an MPI job, and what they send to each other        |
 | `custom_calls`   | custom calls that Python functions implement                         |
 | `lapack`         | the LAPACK custom calls of JAX in NumPy                              |
 | `decompositions` | decompositions of operations that engines lack                       |

@@ -8,20 +8,14 @@ Every process takes all inputs and returns the gathered results.
 
 from __future__ import annotations
 
-import atexit
-import ctypes
-import ctypes.util
-import os
-import sys
 from collections.abc import Sequence
-from functools import cache
-from pathlib import Path
 
 import numpy as np
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.discardable import set_discardable
 from mlir_sdy.host import ir, load_loop_passes, location_of, passmanager
+from pyshardy.backends.arrays.sharded_arrays import Column, OwnPart
 from pyshardy.backends.decompositions.registry import decomposed
 from pyshardy.backends.engines import Arrays
 from pyshardy.backends.jit.compiler import (
@@ -34,7 +28,8 @@ from pyshardy.backends.jit.compiler import (
 from pyshardy.backends.jit.engine import LACKED
 from pyshardy.backends.jit.machine_code import UnresolvedError, machine_code
 from pyshardy.backends.jit.small_floats import drop_signs, expand_small_floats
-from pyshardy.backends.registry import CompileOptions
+from pyshardy.backends.mpi_library import MpiGroup, mpi_library
+from pyshardy.backends.registry import CompileOptions, SpmdProgram
 from pyshardy.irtools.functions import ENTRY
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.ragged_dots import expand_ragged_dots
@@ -45,7 +40,6 @@ from pyshardy.local_program.errors import ExecutionError
 from pyshardy.local_program.process_groups import Layout
 from pyshardy.local_program.tensor_spec import Array, TensorSpec
 from pyshardy.local_program.values import spec_of, use_dense_constants
-from pyshardy.packages import installation
 from pyshardy.pipeline import run_pipeline
 
 _OPTIMIZATION = 2
@@ -68,28 +62,31 @@ _RANK = "dlti.map"
 class MpiBackend:
     """Compiles programs for the processes of an MPI job."""
 
-    def compile(self, module: ir.Module, layout: Layout, options: CompileOptions) -> MpiProgram:
+    def compile(self, module: ir.Module, layout: Layout, options: CompileOptions) -> SpmdProgram:
         """See `Backend.compile`.
 
         Raises:
             UsageError: there is no MPI library, or the job has another number of processes.
         """
-        library = mpi_library()
-        if layout.size not in {1, library.size}:
-            raise UsageError(
-                error(
-                    f"the program is for {layout.size} devices, but {library.size} processes run "
-                    f"it: start it by 'mpiexec -n {layout.size} python ...'"
-                )
-            )
+        group = mpi_library().groups[options.instance]
+        if layout.size not in {1, group.size}:
+            raise wrong_number_of_processes("program is for", layout.size, group.size)
         entry = ir.SymbolTable(module.operation)[ENTRY].operation
         function_type = function_type_of(entry)
         place = location_of(entry.location)
         inputs = [spec_of(each, place) for each in function_type.inputs]
         outputs = [spec_of(each, place) for each in function_type.results]
         level = _OPTIMIZATION if options.optimization is None else options.optimization
-        compiled = _compile_for_mpi(module, inputs, outputs, layout.size, level)
+        compiled = _compile_for_mpi(module, inputs, outputs, layout.size, level, group)
+        if options.instance:
+            return GroupProgram(compiled, inputs, outputs, group)
         return MpiProgram(compiled, inputs, outputs, is_alone=layout.size == 1)
+
+
+def wrong_number_of_processes(what: str, expected: int, size: int) -> UsageError:
+    """Return the error for a job with another number of processes than there are devices."""
+    message = f"the {what} {expected} devices, but {size} processes run it: start it by"
+    return UsageError(error(f"{message} 'mpiexec -n {expected} python ...'"))
 
 
 class MpiProgram:
@@ -126,6 +123,40 @@ class MpiProgram:
         return [list(row) for row in zip(*columns, strict=True)] or [[]] * library.size
 
 
+class GroupProgram:
+    """A program that a group of the processes of a job runs; a process has its own shards only.
+
+    Args:
+        compiled: the machine code.
+        inputs: the types of the arguments on each device.
+        outputs: the types of the results on each device.
+        group: the processes.
+    """
+
+    def __init__(
+        self,
+        compiled: CompiledProgram,
+        inputs: Sequence[TensorSpec],
+        outputs: Sequence[TensorSpec],
+        group: MpiGroup,
+    ):
+        self._compiled = compiled
+        self._inputs = tuple(inputs)
+        self._outputs = tuple(outputs)
+        self._group = group
+
+    def run(self, inputs: Sequence[Arrays]) -> list[list[Array]]:
+        """See `SpmdProgram.run`; a group runs columns."""
+        raise NotImplementedError
+
+    def run_columns(self, columns: Sequence[Column]) -> list[Column]:
+        """See `ColumnExecutable.run_columns`. All processes of the group must call it."""
+        rank, size = self._group.rank, self._group.size
+        plain = to_plain([column[rank] for column in columns], self._inputs)
+        own = from_plain(self._compiled(plain), self._outputs)
+        return [OwnPart(size, rank, array) for array in own]
+
+
 # --- Compilation ---------------------------------------------------------------------------------
 
 
@@ -135,6 +166,7 @@ def _compile_for_mpi(
     outputs: Sequence[TensorSpec],
     devices: int,
     optimization: int,
+    group: MpiGroup,
 ) -> CompiledProgram:
     """Compile a program for one of several processes.
 
@@ -147,6 +179,7 @@ def _compile_for_mpi(
         outputs: the types of the results.
         devices: the number of processes.
         optimization: the level from 0 (fast compilation) to 3 (fast code).
+        group: the processes.
 
     Raises:
         PipelineError: a pass rejects the program.
@@ -166,10 +199,9 @@ def _compile_for_mpi(
         try:
             _run(local, ("stablehlo-legalize-to-linalg",))
             drop_signs(local)
-            library = mpi_library()
-            set_discardable(local.operation, _RANK, _rank_attribute(library.rank))
+            set_discardable(local.operation, _RANK, _rank_attribute(group.rank))
             _run(local, _TO_MPI)
-            _make_communicators(local, library)
+            _make_communicators(local, group)
             _run(local, TO_LOOPS)
             expand_small_floats(local, text)
             call_library(local)
@@ -203,7 +235,7 @@ def _rank_attribute(rank: int) -> ir.Attribute:
 # --- Communicators -------------------------------------------------------------------------------
 
 
-def _make_communicators(module: ir.Module, library: MpiLibrary) -> None:
+def _make_communicators(module: ir.Module, group: MpiGroup) -> None:
     """Create the communicators of a program, and replace the operations that would do so.
 
     Upstream creates one in each execution of a collective, but an MPI library supports only some
@@ -214,147 +246,36 @@ def _make_communicators(module: ir.Module, library: MpiLibrary) -> None:
 
     Args:
         module: a program that calls MPI, specialized for this process by `_RANK`.
-        library: the MPI library.
+        group: the processes that run it.
     """
-    splits = operations_named({"mpi.comm_split"}, module)
-    if not splits:
-        return
-    own = [[_constant(operand) for operand in split.operands[1:]] for split in splits]
-    every = np.stack(library.all_gather(np.array(own, np.int64)), axis=1)
-    for split, of_processes in zip(splits, every, strict=True):
-        colors, keys = (tuple(column) for column in of_processes.T.tolist())
-        handle = library.communicator(colors, keys)
-        with ir.InsertionPoint(split), split.location:
-            integer = ir.IntegerType.get_signless(64)
-            number = ir.Operation.create(
-                "arith.constant",
-                results=[integer],
-                attributes={"value": ir.IntegerAttr.get(integer, handle)},
-            )
-            # The conversion of communicators of upstream's dialect to LLVM's.
-            cast = ir.Operation.create(
-                "builtin.unrealized_conversion_cast",
-                results=[split.results[0].type],
-                operands=[number.result],
-            )
-        split.results[0].replace_all_uses_with(cast.result)
-        split.erase()
+    if splits := operations_named({"mpi.comm_split"}, module):
+        own = [[_constant(operand) for operand in split.operands[1:]] for split in splits]
+        every = np.stack(group.all_gather(np.array(own, np.int64)), axis=1)
+        for split, of_processes in zip(splits, every, strict=True):
+            colors, keys = (tuple(column) for column in of_processes.T.tolist())
+            _replace_by_communicator(split, group.communicator(colors, keys))
+    for whole in operations_named({"mpi.comm_world"}, module):
+        _replace_by_communicator(whole, group.handle)
+
+
+def _replace_by_communicator(operation: ir.Operation, handle: int) -> None:
+    with ir.InsertionPoint(operation), operation.location:
+        integer = ir.IntegerType.get_signless(64)
+        number = ir.Operation.create(
+            "arith.constant",
+            results=[integer],
+            attributes={"value": ir.IntegerAttr.get(integer, handle)},
+        )
+        # The conversion of communicators of upstream's dialect to LLVM's.
+        cast = ir.Operation.create(
+            "builtin.unrealized_conversion_cast",
+            results=[operation.results[0].type],
+            operands=[number.result],
+        )
+    operation.results[0].replace_all_uses_with(cast.result)
+    operation.erase()
 
 
 def _constant(value: ir.Value) -> int:
     """Return the constant that a value is, in code for one process."""
     return int(ConstantView(value.owner.operation).value.value)
-
-
-# --- The MPI library ------------------------------------------------------------------------------
-
-# Compiled code contains constants of MPICH's ABI, which Intel MPI, MVAPICH and Cray MPI share.
-
-
-LIBRARY = "PYSHARDY_MPI_LIBRARY"
-"""The environment variable with the path of the library to use."""
-
-_INSTALL = f"install one by: {installation('mpi')}; or set {LIBRARY} to the path of libmpi.so"
-_COMM_WORLD = 0x44000000
-_BYTE = 0x4C00010D
-
-
-class MpiLibrary:
-    """The functions of the library that are called from Python."""
-
-    def __init__(self, path: str):
-        try:
-            # Loaded globally, since compiled code resolves the functions in loaded libraries.
-            self._library = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
-        except OSError as reason:
-            raise UsageError(
-                error(f"the MPI library can't be loaded: {reason}; {_INSTALL}")
-            ) from None
-        self._communicators: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
-        self._check_abi(path)
-        self._start()
-
-    def _check_abi(self, path: str) -> None:
-        name = ctypes.create_string_buffer(8192)
-        self._library.MPI_Get_library_version(name, ctypes.byref(ctypes.c_int()))
-        version = name.value.decode(errors="replace").partition("\n")[0]
-        if "Open MPI" in version:
-            message = f"{path} is {version}, but compiled code requires the ABI of MPICH"
-            raise UsageError(error(f"{message}; {_INSTALL}"))
-
-    def _start(self) -> None:
-        started = ctypes.c_int()
-        self._library.MPI_Initialized(ctypes.byref(started))
-        if not started.value:
-            self._library.MPI_Init(None, None)
-            atexit.register(self._library.MPI_Finalize)
-
-    @property
-    def size(self) -> int:
-        """The number of processes."""
-        return self._number("MPI_Comm_size")
-
-    @property
-    def rank(self) -> int:
-        """The number of this process."""
-        return self._number("MPI_Comm_rank")
-
-    def _number(self, function: str) -> int:
-        number = ctypes.c_int()
-        getattr(self._library, function)(_COMM_WORLD, ctypes.byref(number))
-        return number.value
-
-    def communicator(self, colors: tuple[int, ...], keys: tuple[int, ...]) -> int:
-        """A communicator of the processes with this one's color, in the order of their keys.
-
-        Args:
-            colors: the colors of all processes.
-            keys: the keys of all processes.
-        """
-        known = self._communicators.get((colors, keys))
-        if known is None:
-            made = ctypes.c_int()
-            own = colors[self.rank], keys[self.rank]
-            self._library.MPI_Comm_split(_COMM_WORLD, *own, ctypes.byref(made))
-            known = self._communicators[colors, keys] = made.value
-        return known
-
-    def all_gather(self, array: np.ndarray) -> list[np.ndarray]:
-        """The arrays of all processes, which are of one shape and type."""
-        own = np.ascontiguousarray(array)
-        every = np.empty((self.size, *array.shape), array.dtype)
-        count = own.nbytes
-        self._library.MPI_Allgather(
-            ctypes.c_void_p(own.ctypes.data),
-            ctypes.c_int(count),
-            ctypes.c_int(_BYTE),
-            ctypes.c_void_p(every.ctypes.data),
-            ctypes.c_int(count),
-            ctypes.c_int(_BYTE),
-            ctypes.c_int(_COMM_WORLD),
-        )
-        return list(every)
-
-
-@cache
-def mpi_library() -> MpiLibrary:
-    """Return the library, loaded and initialised.
-
-    Raises:
-        UsageError: there is none, or it has another ABI.
-    """
-    return MpiLibrary(_path())
-
-
-def _path() -> str:
-    """Return the library's path: from the environment, beside this Python, or from the system."""
-    if given := os.environ.get(LIBRARY):
-        return given
-    for name in ("libmpi.so.12", "libmpi.so", "libmpich.so.12", "libmpi.12.dylib"):
-        beside = Path(sys.prefix) / "lib" / name
-        if beside.exists():
-            return str(beside)
-    found = ctypes.util.find_library("mpich") or ctypes.util.find_library("mpi")
-    if found is None:
-        raise UsageError(error(f"no MPI library is installed; {_INSTALL}"))
-    return found

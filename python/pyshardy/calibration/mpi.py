@@ -13,7 +13,7 @@ from mlir_sdy.assembly import parse
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.dialect import Context
 from mlir_sdy.host_build import describe_build
-from pyshardy.backends.mpi import mpi_library
+from pyshardy.backends.mpi_library import mpi_library
 from pyshardy.backends.registry import CompileOptions, spmd_program
 from pyshardy.calibration.measuring import (
     COLLECTIVES,

@@ -3,6 +3,7 @@
 
     sdy-mpmd program.mlir --schedule=1f1b --backend=jit
     sdy-mpmd program.mlir --topology='m0=data:2;m1=data:2' --assign='layer[01]@m0,layer[23]@m1'
+    mpiexec -n 8 sdy-mpmd program.mlir --backend=mpi
     sdy-mpmd program.mlir --plan --hardware=h100 --html=timeline.html
     sdy-mpmd pipeline.py:module_of --schedules=gpipe,1f1b --microbatches=4,8 --hardware=h100
 
@@ -13,14 +14,15 @@ from __future__ import annotations
 
 import re
 import sys
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.diagnostics import SdyError, UsageError, error, redirect
 from pyshardy.backends import CompileOptions, backend_names
 from pyshardy.cli.flags import HARDWARE_FORM, GuardFlags, argument, flag
-from pyshardy.cli.output import activity, write_report
+from pyshardy.cli.output import activity, is_later_rank, write_report
 from pyshardy.cli.tool import Parser, Tool, entry_point
 
 if TYPE_CHECKING:
@@ -48,6 +50,12 @@ class MpmdFlags(GuardFlags):
         "1f1b",
         "order of the fragments: a name, or 'm0: F0 B0; m1: F0 B0' (default: %(default)s)",
         "S",
+    )
+    transfers: str = flag(
+        "auto",
+        "how values go to meshes that need another sharding: as they are, between equal meshes "
+        "with equal shardings, or by the way of least estimated time (default: %(default)s)",
+        choices=("auto", "direct", "same-sharding"),
     )
     hardware: str = flag(
         "default",
@@ -83,7 +91,7 @@ class MpmdFlags(GuardFlags):
     json: str = flag("", "write the timeline as JSON", "FILE")
     trace: str = flag("", "write the timeline for Chrome's trace viewer", "FILE")
     advise: bool = flag(False, "try other meshes for names of the slowest mesh, with --plan")
-    print_orders: bool = flag(False, "print the order of each mesh")
+    print_orders: bool = flag(False, "print the order of each mesh, and the transfers")
     emit: str | None = flag(
         None,
         "do not run; print the exported module, the actions of each mesh, or the local program of "
@@ -104,11 +112,28 @@ parser = partial(
 
 def _run(arguments: MpmdFlags, tool: Tool) -> int:
     tool.start(arguments, arguments.file.partition(".py:")[0])
+    if arguments.backend != "mpi":
+        return _work(arguments, tool)
+    from pyshardy.mpmd.execution import FragmentError  # noqa: PLC0415 (loads the MLIR host)
+    from pyshardy.mpmd.ranks import RemoteError  # noqa: PLC0415
+
+    try:  # One of all processes prints each diagnostic.
+        with redirect(lambda _: None) if is_later_rank() else nullcontext():
+            return _work(arguments, tool)
+    except RemoteError:
+        return 1
+    except SdyError as failure:
+        if is_later_rank() and not isinstance(failure, FragmentError):
+            return 1
+        raise
+
+
+def _work(arguments: MpmdFlags, tool: Tool) -> int:
     # All of these load the MLIR host or are slow to load; --help and bad usage do without.
     from pyshardy.cli.reading import read_program, shown_name  # noqa: PLC0415
     from pyshardy.cli.tables import Printer as TablePrinter  # noqa: PLC0415
 
-    printer = TablePrinter()
+    printer = TablePrinter(quiet=arguments.backend == "mpi" and is_later_rank())
     if arguments.microbatches:
         return _compare_microbatches(arguments, printer)
     module = read_program(arguments.file, tool)
@@ -120,7 +145,7 @@ def _run(arguments: MpmdFlags, tool: Tool) -> int:
         return 0
     printer.line(f"{shown_name(arguments.file)}: {program.summary()}")
     if arguments.print_orders:
-        printer.tables(program.tables()[:1])
+        printer.tables(program.tables())
     if arguments.plan or arguments.html or arguments.json or arguments.trace:
         timeline = program.timeline(arguments.hardware)
         printer.tables(timeline.tables())
@@ -160,10 +185,11 @@ def _advice(module: ir.Module, arguments: MpmdFlags) -> list[str]:
 
 
 def _meshes(arguments: MpmdFlags) -> dict[str, Any]:
-    """Return the options of `partition` for the meshes."""
+    """Return the options of `partition` for the meshes and what goes between them."""
     return {
         "topology": _topology(arguments.topology),
         "assignment": _assignment(arguments.assign) if arguments.assign else None,
+        "transfers": arguments.transfers,
     }
 
 

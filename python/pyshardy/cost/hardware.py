@@ -206,6 +206,11 @@ class Hardware(HashSlot):
             max(link.seconds_to_start for link in links),
         )
 
+    @property
+    def link_between_meshes(self) -> Link:
+        """The link between devices of different meshes: the slowest link by default."""
+        return self.between_meshes or self.slowest_link(self.axes)
+
     def flops_of(self, element: str | None) -> float:
         """Return the rate of products of some elements: the first that `flops_by_element` has.
 

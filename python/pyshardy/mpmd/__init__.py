@@ -17,6 +17,7 @@
 | `plan`         | what a program does, in its total order and on each mesh       |
 | `boxes`        | transfers between layouts                                      |
 | `execution`    | runs of programs, by one thread or a thread for each mesh      |
+| `ranks`        | runs of programs by the processes of an MPI job                |
 | `comparing`    | comparison of schedules by their timelines                     |
 | `advising`     | what moving a name to another mesh saves                       |
 | `explaining`   | why values are transferred, and what fragments compute         |

@@ -3,10 +3,9 @@
 
 The *box* of a device is the part of the global tensor that it holds. A device of the target gets
 each part of its box that lies in one box of the source in one message, from one of the devices that
-hold it: of r replicas, the target of number n among those with its box takes that of number n
-modulo r. So equal layouts give one message for each device, from its own number. For example,
-`[0, 4)` on both devices of a mesh goes from device 0 to the first device of a target that needs it,
-and from device 1 to the second one.
+hold it: these send in turn. So equal layouts give one message for each device, from its own number.
+For example, `[0, 4)` on both devices of a mesh goes from device 0 to the first device of a target
+that needs any of it, and from device 1 to the second one.
 """
 
 from __future__ import annotations
@@ -19,7 +18,15 @@ from typing import NamedTuple
 import numpy as np
 
 from mlir_sdy.model import Mesh, TensorSharding
-from pyshardy.backends.arrays.sharded_arrays import Part, ShardedArray, parts_of, scatter
+from pyshardy.backends.arrays.sharded_arrays import (
+    Column,
+    OwnPart,
+    Part,
+    ShardedArray,
+    parts_of,
+    scatter,
+)
+from pyshardy.cost.hardware import Link
 from pyshardy.local_program.tensor_spec import Array
 from pyshardy.program_interface import Port
 
@@ -63,17 +70,16 @@ def box_plan(
     for device, box in enumerate(parts_of(shape, source, source_mesh)):
         holders.setdefault(box, []).append(device)
     found: list[BoxMessage] = []
-    ranks: Counter[Part] = Counter()
+    sent: Counter[Part] = Counter()
     for device, wanted in enumerate(parts_of(shape, target, target_mesh)):
-        rank = ranks[wanted]
-        ranks[wanted] += 1
         for held, devices in holders.items():
             common = tuple(
                 (max(first, start), min(last, stop))
                 for (first, last), (start, stop) in zip(held, wanted, strict=True)
             )
             if all(start < stop for start, stop in common):
-                found.append(BoxMessage(devices[rank % len(devices)], device, common))
+                found.append(BoxMessage(devices[sent[held] % len(devices)], device, common))
+                sent[held] += 1
     return tuple(sorted(found))
 
 
@@ -82,34 +88,45 @@ def plan_of(source: Port | ShardedArray, target: Port) -> tuple[BoxMessage, ...]
     return box_plan(source.spec.shape, source.sharding, source.mesh, target.sharding, target.mesh)
 
 
-def read(value: ShardedArray, target: Port) -> Pieces:
-    """Return the messages by which a value goes to a layout, with copies of the elements."""
-    messages = plan_of(value, target)
+def transfer_seconds(messages: Sequence[BoxMessage], nbytes: int, link: Link) -> float:
+    """Return the time of messages with elements of some bytes, by the device with most of them."""
+    moved: Counter[tuple[str, int]] = Counter()
+    for each in messages:
+        moved["sends", each.source] += each.num_elements * nbytes
+        moved["gets", each.target] += each.num_elements * nbytes
+    return link.seconds_to_start + max(moved.values(), default=0) / link.bytes_per_second
+
+
+def read(value: ShardedArray, messages: Sequence[BoxMessage]) -> Pieces:
+    """Return messages with copies of the elements."""
     boxes = parts_of(value.spec.shape, value.sharding, value.mesh)
     return Pieces(
-        messages,
+        tuple(messages),
         [_cut(value.parts[each.source], boxes[each.source], each.box).copy() for each in messages],
     )
 
 
-def write(pieces: Pieces, target: Port) -> ShardedArray:
-    """Return the value that messages have brought to a layout."""
+def write(pieces: Pieces, target: Port, device: int | None = None) -> ShardedArray:
+    """Return the value that messages have brought to a layout, or to a device of it."""
     shape, dtype = target.local_spec.shape, target.spec.dtype
-    parts = [np.zeros(shape, dtype) for _ in range(target.mesh.total_size)]
+    devices = range(target.mesh.total_size) if device is None else [device]
+    parts = {each: np.zeros(shape, dtype) for each in devices}
     boxes = parts_of(target.spec.shape, target.sharding, target.mesh)
     for message, elements in zip(*pieces, strict=True):
         _cut(parts[message.target], boxes[message.target], message.box)[...] = elements
-    return ShardedArray(
-        target.name, target.spec, target.sharding, target.mesh, target.local_spec, parts
-    )
+    return laid_out(list(parts.values()) if device is None else parts[device], target, device)
 
 
-def placed(array: Array, target: Port) -> ShardedArray:
-    """Return a global array in a layout."""
+def laid_out(parts: Column | Array | None, port: Port, device: int | None = None) -> ShardedArray:
+    """Return the array of the shards of all devices, or of the only one that this process has."""
+    held = parts if isinstance(parts, Sequence) else OwnPart(port.mesh.total_size, device, parts)
+    return ShardedArray(port.name, port.spec, port.sharding, port.mesh, port.local_spec, held)
+
+
+def placed(array: Array, target: Port, device: int | None = None) -> ShardedArray:
+    """Return a global array in a layout, or its shard of a device."""
     parts = scatter(array, target.sharding, target.mesh, target.local_spec.shape)
-    return ShardedArray(
-        target.name, target.spec, target.sharding, target.mesh, target.local_spec, parts
-    )
+    return laid_out(parts if device is None else parts[device], target, device)
 
 
 def _cut(shard: Array, held: Part, box: Part) -> Array:

@@ -2,7 +2,8 @@
 """Execution of MPMD programs in one process: step after step, or with a thread for each mesh.
 
 Both run the same total order, of which a mesh has its part, so both compute equal bits, and no
-thread waits forever: the first step of the total order that isn't done can always run.
+thread waits forever: the first step of the total order that isn't done can always run. `ranks` runs
+it in the processes of an MPI job.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -19,11 +20,12 @@ import numpy.typing as npt
 from mlir_sdy.diagnostics import SdyError, UsageError, error, note
 from mlir_sdy.suggest import did_you_mean
 from pyshardy.backends import CompileOptions
-from pyshardy.backends.arrays.sharded_arrays import ShardedArray
+from pyshardy.backends.arrays.sharded_arrays import OwnPart, ShardedArray
 from pyshardy.backends.registry import registered
 from pyshardy.local_program.entry import in_order
 from pyshardy.local_program.errors import ExecutionError
-from pyshardy.mpmd.boxes import Pieces, placed, read, write
+from pyshardy.local_program.tensor_spec import Array
+from pyshardy.mpmd.boxes import Pieces, placed, plan_of, read, write
 from pyshardy.mpmd.plan import Action, ExecutionPlan, FragmentCall, MeshTransfer
 from pyshardy.program import PartitionedProgram, fitting
 
@@ -71,11 +73,8 @@ def execute(
         workers: how the meshes run.
         before: called with the mesh before each action.
     """
-    backends = _backends(plan, backend)
-    given = in_order(inputs, [plan.ports[value].name for value in plan.inputs])
-    if len(given) != len(plan.inputs):
-        message = f"the program takes {len(plan.inputs)} arrays, but got {len(given)}"
-        raise UsageError(error(message))
+    backends = backends_of_meshes(plan, backend)
+    given = arguments(plan, inputs)
     if workers is None:
         alone = all(registered(each).name == "interpreter" for each in backends.values())
         workers = "serial" if alone else "threads"
@@ -86,10 +85,17 @@ def execute(
         name: replace(shared, instance=name) if workers == "threads" else shared
         for name in plan.topology.names
     }
-    run = _Run(plan, programs, backends, apart, before)
-    for value, array in zip(plan.inputs, given, strict=True):
-        run.take(value, array)
-    (run.serially if workers == "serial" else run.in_threads)()
+    mail = _Mailbox(plan)
+    run = MeshRun(plan, programs, backends, apart, mail, before)
+    for value, array in given.items():
+        run.hold(
+            value, array if isinstance(array, ShardedArray) else placed(array, plan.ports[value])
+        )
+    if workers == "threads":
+        _in_threads(run, mail)
+    else:
+        for _, mesh, action in plan.in_order:
+            run.do(mesh, action)
     outputs = [
         replace(run.held[plan.meshes_of_values[value]][value], name=port.name)
         for value, port in zip(plan.outputs, plan.results, strict=True)
@@ -97,7 +103,31 @@ def execute(
     return Execution(outputs, run.peaks)
 
 
-def _backends(plan: ExecutionPlan, backend: Backends) -> dict[str, str]:
+def arguments(
+    plan: ExecutionPlan,
+    inputs: Sequence[npt.ArrayLike | ShardedArray] | Mapping[str, npt.ArrayLike | ShardedArray],
+) -> dict[int, Array | ShardedArray]:
+    """Return the arguments by their values: arrays with the layout of the value, or global ones."""
+    given = in_order(inputs, [plan.ports[value].name for value in plan.inputs])
+    if len(given) != len(plan.inputs):
+        message = f"the program takes {len(plan.inputs)} arrays, but got {len(given)}"
+        raise UsageError(error(message))
+    found: dict[int, Array | ShardedArray] = {}
+    for value, array in zip(plan.inputs, given, strict=True):
+        port = plan.ports[value]
+        layout = port.spec, port.sharding, port.mesh, port.local_spec
+        if isinstance(array, ShardedArray) and array.is_laid_out_as(*layout):
+            found[value] = array
+        elif isinstance(array, ShardedArray) and isinstance(array.parts, OwnPart):
+            message = f"{port.name} is in several processes, laid out as {array.summary()}, but"
+            raise UsageError(error(f"{message} should be as {port.sharding} on {port.mesh}"))
+        else:
+            whole = array.gather() if isinstance(array, ShardedArray) else np.asarray(array)
+            (found[value],) = fitting([whole], [(port.name, port.spec)])
+    return found
+
+
+def backends_of_meshes(plan: ExecutionPlan, backend: Backends) -> dict[str, str]:
     """Return the backend of each mesh."""
     names = plan.topology.names
     if isinstance(backend, str):
@@ -112,10 +142,24 @@ def _backends(plan: ExecutionPlan, backend: Backends) -> dict[str, str]:
     return dict(backend)
 
 
-class _Run:
-    """The values of a run: those of each mesh, and pieces on their way.
+class Mail(Protocol):
+    """Values on their way between meshes."""
+
+    def send(self, transfer: MeshTransfer, pieces: Pieces) -> None:
+        """Send the pieces of a value, which is freed afterwards."""
+        ...
+
+    def receive(self, transfer: MeshTransfer) -> Pieces:
+        """Wait for the pieces of a value."""
+        ...
+
+
+class MeshRun:
+    """A run of a program: its values on all meshes, or on a device of one.
 
     Attributes:
+        plan: the steps of the program.
+        device: the device; None for all.
         held: for each mesh its values.
         peaks: the most bytes of live values on a device of each mesh.
     """
@@ -126,140 +170,148 @@ class _Run:
         programs: Mapping[str, PartitionedProgram],
         backends: Mapping[str, str],
         options: Mapping[str, CompileOptions],
-        before: Callable[[str], None],
+        mail: Mail,
+        before: Callable[[str], None] = lambda _: None,
+        device: int | None = None,
     ) -> None:
         self.plan = plan
-        self.programs = programs
-        self.backends = backends
-        self.options = options
-        self.before = before
+        self.device = device
         self.held: dict[str, dict[int, ShardedArray]] = {name: {} for name in plan.topology.names}
-        self.live = dict.fromkeys(plan.topology.names, 0)
         self.peaks = dict.fromkeys(plan.topology.names, 0)
-        self.mail: dict[int, Pieces] = {}
-        self.failures: list[tuple[int, Exception]] = []
-        self.changed = threading.Condition()
+        self._programs = programs
+        self._backends = backends
+        self._options = options
+        self._mail = mail
+        self._before = before
+        self._live = dict.fromkeys(plan.topology.names, 0)
 
-    def take(self, value: int, array: npt.ArrayLike | ShardedArray) -> None:
-        """Place an argument on its mesh."""
-        port = self.plan.ports[value]
-        if isinstance(array, ShardedArray):
-            if array.is_laid_out_as(port.spec, port.sharding, port.mesh, port.local_spec):
-                self._hold(value, array)
-                return
-            array = array.gather()
-        (array,) = fitting([np.asarray(array)], [(port.name, port.spec)])
-        self._hold(value, placed(array, port))
+    def do(self, mesh: str, action: Action) -> None:
+        """Do an action of a mesh."""
+        self._before(mesh)
+        step = action.step
+        match action.kind:
+            case "free":
+                for value in action.values:
+                    self._live[mesh] -= self.held[mesh].pop(value).local_spec.nbytes
+            case "run":
+                assert isinstance(step, FragmentCall), "it runs one"
+                self._run(step)
+            case "send":
+                assert isinstance(step, MeshTransfer), "it sends a value"
+                self._mail.send(step, self._read(step))
+            case "recv":
+                assert isinstance(step, MeshTransfer), "it receives a value"
+                pieces = self._mail.receive(step)
+                self.hold(step.result, write(pieces, self.plan.ports[step.result], self.device))
+            case "copy":
+                assert isinstance(step, MeshTransfer), "it copies a value"
+                pieces, target = self._read(step), self.plan.ports[step.result]
+                self.hold(step.result, write(pieces, target, self.device))
 
-    def serially(self) -> None:
-        """Run the steps in the total order."""
-        for number, step in enumerate(self.plan.steps):
-            if isinstance(step, FragmentCall):
-                self._do(step.mesh, Action("run", step.unit, step, step.operands))
-            elif step.source == step.target:
-                self._do(step.source, Action("copy", step.name, step, step.operands))
-            else:
-                self._do(step.source, Action("send", step.name, step, step.operands))
-                self._do(step.target, Action("recv", step.name, step, step.results))
-            for value in self.plan.freed_after.get(number, ()):
-                self._free(self.plan.meshes_of_values[value], value)
+    def hold(self, value: int, array: ShardedArray) -> None:
+        """Keep a value on its mesh."""
+        mesh = self.plan.meshes_of_values[value]
+        self.held[mesh][value] = array
+        self._live[mesh] += array.local_spec.nbytes
+        self.peaks[mesh] = max(self.peaks[mesh], self._live[mesh])
 
-    def in_threads(self) -> None:
-        """Run the actions of each mesh in a thread.
+    def _read(self, transfer: MeshTransfer) -> Pieces:
+        value = self.held[transfer.source][transfer.operand]
+        messages = plan_of(self.plan.ports[transfer.operand], self.plan.ports[transfer.result])
+        own = [each for each in messages if self.device in (None, each.source)]
+        return read(value, own)
 
-        Raises:
-            Exception: that of the first step in the total order that failed.
-        """
-        numbers = {id(step): number for number, step in enumerate(self.plan.steps)}
-
-        def work(mesh: str) -> None:
-            position = 0
-            for action in self.plan.actions[mesh]:
-                position = position if action.step is None else numbers[id(action.step)]
-                if self._fails_before(position):
-                    return
-                try:
-                    self._do(mesh, action, position)
-                except Exception as failure:  # raised by the thread of the caller
-                    with self.changed:
-                        self.failures.append((position, failure))
-                        self.changed.notify_all()
-                    return
-
-        threads = [  # in copies of the context, which has the sink of warnings
-            threading.Thread(
-                target=copy_context().run, args=(work, mesh), name=f"mesh {mesh}", daemon=True
+    def _run(self, call: FragmentCall) -> None:
+        arrays = [self.held[call.mesh][value] for value in call.operands]
+        program = self._programs[call.name]
+        try:
+            results = program.run_sharded(
+                arrays, self._backends[call.mesh], self._options[call.mesh]
             )
-            for mesh in self.plan.topology.names
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        failures = [each for each in self.failures if not isinstance(each[1], _ClosedError)]
-        if failures:
-            raise min(failures, key=lambda each: each[0])[1]
+        except SdyError as failure:
+            raise _failure(call, failure) from failure
+        for value, result in zip(call.results, results, strict=True):
+            self.hold(value, result)
 
-    def _fails_before(self, position: int) -> bool:
+
+class _Mailbox:
+    """Pieces on their way between the meshes of a process; see `Mail`.
+
+    Attributes:
+        failures: the steps that failed, by their positions in the total order.
+    """
+
+    def __init__(self, plan: ExecutionPlan) -> None:
+        self.failures: list[tuple[int, Exception]] = []
+        self._positions = {
+            step.number: position
+            for position, step in enumerate(plan.steps)
+            if isinstance(step, MeshTransfer)
+        }
+        self._pieces: dict[int, Pieces] = {}
+        self._changed = threading.Condition()
+
+    def send(self, transfer: MeshTransfer, pieces: Pieces) -> None:
+        """See `Mail.send`."""
+        with self._changed:
+            self._pieces[transfer.number] = pieces
+            self._changed.notify_all()
+
+    def receive(self, transfer: MeshTransfer) -> Pieces:
+        """See `Mail.receive`."""
+        number, position = transfer.number, self._positions[transfer.number]
+        with self._changed:
+            self._changed.wait_for(lambda: number in self._pieces or self.fails_before(position))
+            if number not in self._pieces:
+                raise _ClosedError(error("another mesh has failed"))
+            return self._pieces.pop(number)
+
+    def fail(self, position: int, failure: Exception) -> None:
+        """Note that a step has failed."""
+        with self._changed:
+            self.failures.append((position, failure))
+            self._changed.notify_all()
+
+    def fails_before(self, position: int) -> bool:
         """Whether a step has failed that comes first; later ones don't stop a mesh.
 
         So the first failure of the total order is found, whichever happens first.
         """
         return any(failed < position for failed, _ in self.failures)
 
-    def _do(self, mesh: str, action: Action, position: int = 0) -> None:
-        self.before(mesh)
-        step = action.step
-        match action.kind:
-            case "free":
-                for value in action.values:
-                    self._free(mesh, value)
-            case "run":
-                assert isinstance(step, FragmentCall), "it runs one"
-                self._run(step)
-            case "send":
-                assert isinstance(step, MeshTransfer), "it sends a value"
-                pieces = self._read(step)
-                with self.changed:
-                    self.mail[step.number] = pieces
-                    self.changed.notify_all()
-            case "recv":
-                assert isinstance(step, MeshTransfer), "it receives a value"
-                with self.changed:
-                    self.changed.wait_for(
-                        lambda: step.number in self.mail or self._fails_before(position)
-                    )
-                    if step.number not in self.mail:
-                        raise _ClosedError(error("another mesh has failed"))
-                    pieces = self.mail.pop(step.number)
-                self._hold(step.result, write(pieces, self.plan.ports[step.result]))
-            case "copy":
-                assert isinstance(step, MeshTransfer), "it copies a value"
-                target = self.plan.ports[step.result]
-                self._hold(step.result, write(self._read(step), target))
 
-    def _read(self, transfer: MeshTransfer) -> Pieces:
-        value = self.held[transfer.source][transfer.operand]
-        return read(value, self.plan.ports[transfer.result])
+def _in_threads(run: MeshRun, mail: _Mailbox) -> None:
+    """Run the actions of each mesh in a thread.
 
-    def _run(self, call: FragmentCall) -> None:
-        arrays = [self.held[call.mesh][value] for value in call.operands]
-        program = self.programs[call.name]
-        try:
-            results = program.run_sharded(arrays, self.backends[call.mesh], self.options[call.mesh])
-        except SdyError as failure:
-            raise _failure(call, failure) from failure
-        for value, result in zip(call.results, results, strict=True):
-            self._hold(value, result)
+    Raises:
+        Exception: that of the first step in the total order that failed.
+    """
 
-    def _hold(self, value: int, array: ShardedArray) -> None:
-        mesh = self.plan.meshes_of_values[value]
-        self.held[mesh][value] = array
-        self.live[mesh] += array.local_spec.nbytes
-        self.peaks[mesh] = max(self.peaks[mesh], self.live[mesh])
+    def work(own: str) -> None:
+        for position, mesh, action in run.plan.in_order:
+            if mesh != own:
+                continue
+            if mail.fails_before(position):
+                return
+            try:
+                run.do(mesh, action)
+            except Exception as failure:  # raised by the thread of the caller
+                mail.fail(position, failure)
+                return
 
-    def _free(self, mesh: str, value: int) -> None:
-        self.live[mesh] -= self.held[mesh].pop(value).local_spec.nbytes
+    threads = [  # in copies of the context, which has the sink of warnings
+        threading.Thread(
+            target=copy_context().run, args=(work, mesh), name=f"mesh {mesh}", daemon=True
+        )
+        for mesh in run.plan.topology.names
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    failures = [each for each in mail.failures if not isinstance(each[1], _ClosedError)]
+    if failures:
+        raise min(failures, key=lambda each: each[0])[1]
 
 
 class _ClosedError(ExecutionError):

@@ -93,6 +93,7 @@ class TransferExplanation(Displayed):
             ("made by", str(self.producer)),
             *(("used by", str(each)) for each in self.consumers),
             ("reason", self.reason),
+            ("way", self.transfer.way),
             ("bytes", f"{self.nbytes:,}"),
             ("time", seconds_text(self.seconds)),
         ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Annotated, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 from mlir_sdy.diagnostics import PassError, UsageError, error
 from mlir_sdy.mpmd.values import MEMORY_KINDS
@@ -23,6 +23,14 @@ Constraints = Annotated[
 ]
 InferTransfers = Annotated[bool, Help("whether to insert transfers where meshes conflict")]
 InferReductions = Annotated[bool, Help("whether to infer reductions across meshes")]
+Transfers = Annotated[
+    Literal["auto", "direct", "same-sharding"],
+    Help(
+        "how values go to meshes that need another sharding: the way of least estimated time, "
+        "always as they are, or between equal meshes always with equal shardings",
+        release="pyshardy",
+    ),
+]
 ErrorLimit = Annotated[int, Help("the most errors to report; -1 for all")]
 FailOnReshards = Annotated[
     bool, Help("whether fragments that only return their arguments are errors")

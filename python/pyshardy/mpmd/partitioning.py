@@ -26,6 +26,7 @@ from pyshardy.irtools.stablehlo_views import FunctionView, callee_of, function_t
 from pyshardy.irtools.walks import operations_named
 from pyshardy.mpmd import tracing
 from pyshardy.mpmd.inference.conflicts import REDUCTIONS, TRANSFERS
+from pyshardy.mpmd.options import Transfers
 from pyshardy.mpmd.passes.importing.import_names import annotate_names
 from pyshardy.mpmd.pipelines import split_backward
 from pyshardy.mpmd.plan import ExecutionPlan, UnitRecorder, execution_plan
@@ -58,6 +59,7 @@ def partition(
     assignment: Mapping[str, Place] | None = None,
     infer_transfers: bool = True,
     infer_reductions: bool = True,
+    transfers: Transfers = "auto",
     hardware: Hardware | str = DEFAULT_HARDWARE,
 ) -> MpmdProgram:
     """Partition a program with names into fragments on meshes, each of them partitioned.
@@ -74,6 +76,10 @@ def partition(
         assignment: the meshes of names, if the program has none; see `sdy.mpmd.trace`.
         infer_transfers: whether operations without a name get transfers that they need.
         infer_reductions: whether reductions of values of several meshes are split by mesh.
+        transfers: how values go to meshes that need another sharding: `direct` for messages from
+            shards to shards; `same-sharding` for fragments that change the sharding, if the meshes
+            are equal; `auto` for the way of least estimated time, which may also be that devices
+            that need equal shards get a part each, and gather it.
         hardware: the devices and links that fragments are partitioned for.
 
     Raises:
@@ -87,6 +93,7 @@ def partition(
         assignment=assignment,
         infer_transfers=infer_transfers,
         infer_reductions=infer_reductions,
+        transfers=transfers,
         hardware=hardware,
     )
     return given.by(schedule)
@@ -104,6 +111,7 @@ class Partitioning:
         assignment: the meshes of names, if the program has none.
         infer_transfers: as for `partition`.
         infer_reductions: as for `partition`.
+        transfers: as for `partition`.
         hardware: the devices and links that fragments are partitioned for.
         programs: the programs of fragments by their texts.
 
@@ -123,6 +131,7 @@ class Partitioning:
         assignment: Mapping[str, Place] | None = None,
         infer_transfers: bool = True,
         infer_reductions: bool = True,
+        transfers: Transfers = "auto",
         hardware: Hardware | str = DEFAULT_HARDWARE,
         programs: dict[str, PartitionedProgram] | None = None,
     ) -> None:
@@ -154,6 +163,14 @@ class Partitioning:
         self.assignment = told[ASSIGNMENT]
         self.given = local
         self._hardware = hardware
+        self._propagation = (
+            "mpmd-move-shardings-to-meshes",
+            use(
+                "mpmd-sharding-propagation-pipeline",
+                transfers=transfers,
+                hardware=hardware.text if isinstance(hardware, Hardware) else hardware,
+            ),
+        )
         self._programs = {} if programs is None else programs
 
     def by(self, schedule: str | WrittenSchedule) -> MpmdProgram:
@@ -189,18 +206,15 @@ class Partitioning:
     def _whole(self) -> ir.Module:
         """The program with shardings, its backward fragments whole."""
         local = copy_of(self._imported)
-        _run(local, *_PROPAGATION)
+        _run(local, *self._propagation)
         return local
 
     @cached_property
     def _split(self) -> ir.Module:
         """The program with shardings, its backward fragments in halves."""
         local = copy_of(self._imported)
-        _run(local, *split_backward(), *_PROPAGATION)
+        _run(local, *split_backward(), *self._propagation)
         return local
-
-
-_PROPAGATION = "mpmd-move-shardings-to-meshes", "mpmd-sharding-propagation-pipeline"
 
 
 _KEYWORDS = {

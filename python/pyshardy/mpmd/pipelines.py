@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
 from pyshardy.mpmd.options import (
     Constraints,
     ErrorLimit,
@@ -18,6 +19,7 @@ from pyshardy.mpmd.options import (
     MaxClones,
     NameAssignment,
     ParamTransferPattern,
+    Transfers,
 )
 from pyshardy.pipeline import PassPipeline, PassUse, pipeline_of, register_pipeline, use
 from pyshardy.pipeline.options import Help
@@ -191,7 +193,9 @@ def optimize_pipeline(
 
 
 @register_pipeline("mpmd-sharding-propagation-pipeline", release="0.10.2")
-def sharding_propagation_pipeline() -> PassPipeline:
+def sharding_propagation_pipeline(
+    *, transfers: Transfers = "same-sharding", hardware: HardwareOption = DEFAULT_HARDWARE
+) -> PassPipeline:
     """Propagate shardings through all fragments, and put them into the types of values."""
     options = PropagationPipelineOptions(avoid_export_for_partitioning=True, dynamic=False)
     return pipeline_of(
@@ -199,7 +203,11 @@ def sharding_propagation_pipeline() -> PassPipeline:
         propagation_pipeline(options),
         "mpmd-populate-unreduced-out-sharding",
         "mpmd-enforce-user-shardings",
-        "mpmd-extract-reshards-from-inter-mesh-transfers",
+        use(
+            "mpmd-extract-reshards-from-inter-mesh-transfers",
+            transfers=transfers,
+            hardware=hardware,
+        ),
         "mpmd-convert-sdy-shardings-to-mpmd-types",
         "mpmd-convert-sdy-constants",
         "mpmd-simplify-program",

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 from mlir_sdy.diagnostics import SourceLocation
-from mlir_sdy.discardable import has_discardable
+from mlir_sdy.discardable import has_discardable, text_of
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh
 from mlir_sdy.mpmd.attributes import MeshTensorType, value_of
@@ -36,6 +36,12 @@ from pyshardy.mpmd.rewriting.merging import DROPS_TRANSFERRED, KEEPS_TRANSFERRED
 from pyshardy.pipeline import Instrumentation
 from pyshardy.pipeline import Step as PassStep
 from pyshardy.program_interface import Port, port_names
+
+WAY = "mpmd.way"
+"""The attribute of transfers with the way that the estimated time decided for."""
+
+DIRECT, BY_PRODUCER, BY_CONSUMERS, GATHERED = "direct", "producer", "consumers", "gathered"
+"""Ways: no reshard, one before the transfer, one after it, and a gather of parts after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +103,7 @@ class MeshTransfer:
         operand: the value.
         result: the value there.
         location: where it is in the source.
+        way: how the value gets its sharding there, see `WAY`.
     """
 
     number: int
@@ -105,6 +112,7 @@ class MeshTransfer:
     operand: int
     result: int
     location: SourceLocation | None
+    way: str = DIRECT
 
     @property
     def name(self) -> str:
@@ -202,20 +210,29 @@ class ExecutionPlan:
         return found
 
     @cached_property
-    def actions(self) -> dict[str, list[Action]]:
-        """The actions of each mesh: its part of the total order."""
-        found: dict[str, list[Action]] = {name: [] for name in self.topology.names}
+    def in_order(self) -> list[tuple[int, str, Action]]:
+        """The actions in the total order, with the number of the step and the mesh."""
+        found: list[tuple[int, str, Action]] = []
         for number, step in enumerate(self.steps):
             if isinstance(step, FragmentCall):
-                found[step.mesh].append(Action("run", step.unit, step, step.operands))
+                found.append((number, step.mesh, Action("run", step.unit, step, step.operands)))
             elif step.source == step.target:
-                found[step.source].append(Action("copy", step.name, step, step.operands))
+                found.append((number, step.source, Action("copy", step.name, step, step.operands)))
             else:
-                found[step.source].append(Action("send", step.name, step, step.operands))
-                found[step.target].append(Action("recv", step.name, step, step.results))
+                found.append((number, step.source, Action("send", step.name, step, step.operands)))
+                found.append((number, step.target, Action("recv", step.name, step, step.results)))
             for value in self.freed_after.get(number, ()):
-                found[self.meshes_of_values[value]].append(Action("free", "", None, (value,)))
+                mesh = self.meshes_of_values[value]
+                found.append((number, mesh, Action("free", "", None, (value,))))
         return found
+
+    @cached_property
+    def actions(self) -> dict[str, list[Action]]:
+        """The actions of each mesh: its part of the total order."""
+        return {
+            name: [action for _, mesh, action in self.in_order if mesh == name]
+            for name in self.topology.names
+        }
 
 
 class RecordedUnit(NamedTuple):
@@ -293,7 +310,8 @@ def execution_plan(main: ir.Operation, units: Sequence[RecordedUnit]) -> Executi
                 MeshTensorType(each.type).mesh_name
                 for each in (operation.operands[0], operation.results[0])
             )
-            steps.append(MeshTransfer(count, source, target, operands[0], result, place))
+            way = text_of(operation, WAY) or DIRECT
+            steps.append(MeshTransfer(count, source, target, operands[0], result, place, way))
             continue
         name = CallView(operation).callee
         names = [f"result {index} of {name}" for index in range(len(operation.results))]

@@ -237,6 +237,7 @@ def auto(
         topology={f"at{index}": mesh for index in range(len(names))},
         assignment={name: f"at{index}" for index, name in enumerate(names)}
         | dict.fromkeys(tensors, "at0"),
+        transfers="same-sharding",  # a layer in the midst of a mesh gathers nothing
         hardware=model,
     )
     measured = _Measured(alone, names, model)

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy.typing as npt
 
+from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
 from pyshardy.backends import CompileOptions
 from pyshardy.backends.arrays.sharded_arrays import ShardedArray
@@ -17,7 +17,8 @@ from pyshardy.cost.hardware import Hardware, load_hardware, report_hardware_of
 from pyshardy.display import Displayed, Table, counted
 from pyshardy.local_program.tensor_spec import Array
 from pyshardy.mpmd.boxes import plan_of
-from pyshardy.mpmd.execution import Backends, Workers, execute
+from pyshardy.mpmd.boxes import transfer_seconds as seconds_of
+from pyshardy.mpmd.execution import Backends, Workers, backends_of_meshes, execute
 from pyshardy.mpmd.explaining import (
     FragmentExplanation,
     TransferExplanation,
@@ -26,6 +27,7 @@ from pyshardy.mpmd.explaining import (
 )
 from pyshardy.mpmd.page import PipelineChart, pipeline_page
 from pyshardy.mpmd.plan import Action, ExecutionPlan, FragmentCall, MeshTransfer
+from pyshardy.mpmd.ranks import execute_on_ranks
 from pyshardy.mpmd.timeline import MpmdTimeline, Time, run_timeline
 from pyshardy.program import PartitionedProgram
 from pyshardy.program_interface import Port
@@ -126,13 +128,14 @@ class MpmdProgram(Displayed):
             ),
             Table(
                 "Transfers",
-                ("transfer", "from", "to", "value", "bytes"),
+                ("transfer", "from", "to", "value", "way", "bytes"),
                 [
                     (
                         each.number,
                         each.source,
                         each.target,
                         str(self.plan.ports[each.operand].spec),
+                        each.way,
                         f"{self.bytes_of(each):,}",
                     )
                     for each in self.transfers
@@ -161,7 +164,7 @@ class MpmdProgram(Displayed):
             UsageError: there is no such hardware.
         """
         model = hardware if isinstance(hardware, Hardware) else load_hardware(hardware)
-        link = model.between_meshes or model.slowest_link(model.axes)
+        link = model.link_between_meshes
         programs = {name: each.program for name, each in self.fragments.items()}
         runs = {id(each): each.timeline(model) for each in self.programs}
         temporary = {
@@ -174,12 +177,7 @@ class MpmdProgram(Displayed):
             source, target = self.plan.ports[transfer.operand], self.plan.ports[transfer.result]
             if transfer.source == transfer.target:
                 return 0.0
-            sent: Counter[tuple[str, int]] = Counter()
-            for each in plan_of(source, target):
-                nbytes = each.num_elements * _element_bytes(source)
-                sent["sends", each.source] += nbytes
-                sent["gets", each.target] += nbytes
-            return link.seconds_to_start + max(sent.values(), default=0) / link.bytes_per_second
+            return seconds_of(plan_of(source, target), _element_bytes(source), link)
 
         line = run_timeline(
             self.plan,
@@ -248,7 +246,9 @@ class MpmdProgram(Displayed):
 
         Args:
             inputs: the global arrays of the arguments, in order or by name.
-            backend: the name of a backend, or a dictionary with that of each mesh.
+            backend: the name of a backend, or a dictionary with that of each mesh. `mpi` is for the
+                processes of an MPI job, as many as all meshes have devices: all call this, with
+                equal inputs, and get the results.
             options: the compile options.
             workers: `serial` for one fragment or transfer at a time, in the total order; `threads`
                 for a thread for each mesh. Both compute equal bits. By default, `serial` for the
@@ -261,7 +261,7 @@ class MpmdProgram(Displayed):
             UsageError: the inputs don't match the program, or there is no such backend or mesh.
             FragmentError: a fragment failed.
         """
-        found = self.run_sharded(inputs, backend, options, workers=workers)
+        found = self._execute(inputs, backend, options, workers, gathers=True)
         return [array.gather() for array in found]
 
     def run_sharded(
@@ -272,9 +272,30 @@ class MpmdProgram(Displayed):
         *,
         workers: Workers | None = None,
     ) -> list[ShardedArray]:
-        """Run the program, and keep the results on the devices; see `run`."""
+        """Run the program, and keep the results on the devices; see `run`.
+
+        In an MPI job, a process has its own shards of the results only.
+        """
+        return self._execute(inputs, backend, options, workers, gathers=False)
+
+    def _execute(
+        self,
+        inputs: Sequence[npt.ArrayLike | ShardedArray] | Mapping[str, npt.ArrayLike | ShardedArray],
+        backend: Backends,
+        options: CompileOptions | None,
+        workers: Workers | None,
+        *,
+        gathers: bool,
+    ) -> list[ShardedArray]:
         programs = {name: each.program for name, each in self.fragments.items()}
-        return execute(self.plan, programs, inputs, backend, options, workers=workers).outputs
+        backends = backends_of_meshes(self.plan, backend)
+        if "mpi" not in backends.values():
+            return execute(self.plan, programs, inputs, backends, options, workers=workers).outputs
+        if set(backends.values()) != {"mpi"} or workers is not None:
+            message = "the backend 'mpi' runs all meshes, each device in a process: leave out"
+            raise UsageError(error(f"{message} 'workers' and other backends"))
+        text = self.module.operation.get_asm(assume_verified=True)
+        return execute_on_ranks(self.plan, programs, inputs, text, options, gathers=gathers).outputs
 
 
 def _element_bytes(port: Port) -> int:

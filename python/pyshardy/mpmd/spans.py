@@ -72,6 +72,5 @@ def text_of(interval: Span) -> str:
     place = f", {step.location}" if step.location else ""
     if isinstance(step, FragmentCall):
         return f"{step.unit}: {step.names or step.name}, {time}{place}"
-    return (
-        f"{step.name}: {step.source} to {step.target}, {counted(interval.nbytes, 'byte')}, {time}"
-    )
+    nbytes = counted(interval.nbytes, "byte")
+    return f"{step.name}: {step.source} to {step.target}, {step.way}, {nbytes}, {time}"

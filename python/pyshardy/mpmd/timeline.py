@@ -243,5 +243,10 @@ def _plain(interval: Span) -> dict[str, object]:
         "end": float(interval.end),
     }
     if isinstance(step, MeshTransfer):
-        return told | {"from": step.source, "to": step.target, "bytes": interval.nbytes}
+        return told | {
+            "from": step.source,
+            "to": step.target,
+            "way": step.way,
+            "bytes": interval.nbytes,
+        }
     return told | {"fragment": step.name, "names": step.names}

@@ -3,6 +3,8 @@
 // RUN: sdy-mpmd %s --assign=s0@m0,s1@m1 --emit=mpmd | FileCheck %s --check-prefix=MODULE
 // RUN: sdy-mpmd %s --assign=s0@m0,s1@m1 --plan --hardware=h100 --json=%t.json 2>&1 | FileCheck %s --check-prefix=PLAN
 // RUN: sdy-mpmd %s --assign=s0@m0,s1@m1 --schedules=gpipe,none --hardware=h100 | FileCheck %s --check-prefix=TABLE
+// RUN: sdy-mpmd %s --assign=s0@m0,s1@m1 --print-orders --hardware=%S/../mpmd/propagating/Inputs/slow_between_meshes.toml | FileCheck %s --check-prefix=PARTS
+// RUN: sdy-mpmd %s --assign=s0@m0,s1@m1 --print-orders --transfers=direct --hardware=%S/../mpmd/propagating/Inputs/slow_between_meshes.toml | FileCheck %s --check-prefix=REPORT
 // RUN: not sdy-mpmd %s --assign=s0@m0,s1@m2 2>&1 | FileCheck %s --check-prefix=MESH
 // RUN: not sdy-mpmd %s --assign=s0 2>&1 | FileCheck %s --check-prefix=FORM
 // RUN: not sdy-mpmd %s --topology=x:2 2>&1 | FileCheck %s --check-prefix=TOPOLOGY
@@ -14,7 +16,12 @@
 
 // REPORT: 2 meshes, 2 fragments of 2 programs, 1 transfer of 32 bytes
 // REPORT: Schedule 1f1b
+// REPORT: 0 {{.*}}m0 {{.*}}m1 {{.*}}tensor<4xf32> {{.*}}direct {{.*}}32
 // REPORT: OK: the results match those of the unpartitioned program
+
+// PARTS: 1 transfer of 16 bytes
+// PARTS: 0 {{.*}}m0 {{.*}}m1 {{.*}}tensor<4xf32> {{.*}}gathered {{.*}}16
+// PARTS: OK
 
 // ACTIONS:      m0:
 // ACTIONS-NEXT:   run s0: %{{[0-9]+}} %{{[0-9]+}}

@@ -40,7 +40,7 @@ def test_random_layouts(seed):
         spec = TensorSpec(shape, "f32")
         source, target = (resized(layout(choices, spec)) for _ in range(2))
         array = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
-        value = write(read(placed(array, source), target), target)
+        value = write(read(placed(array, source), plan_of(source, target)), target)
         np.testing.assert_array_equal(value.gather(), array)
         boxes = parts_of(shape, target.sharding, target.mesh)
         messages = plan_of(source, target)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -22,6 +22,35 @@ Column = Sequence[Array]
 
 Part = tuple[tuple[int, int], ...]
 """The range of indices in each dimension."""
+
+
+@dataclass(frozen=True, eq=False)
+class OwnPart(Sequence[Array]):
+    """The shards of a value of which a process has one, or none.
+
+    Attributes:
+        size: the number of shards.
+        device: the number of the process among those that have one; None if it isn't one of them.
+        array: its shard.
+    """
+
+    size: int
+    device: int | None = None
+    array: Array | None = None
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return the shard of this process.
+
+        Raises:
+            ExecutionError: another process has it.
+        """
+        if index != self.device or self.array is None:
+            message = f"the shard of device {index} is in another process: 'run' returns whole"
+            raise ExecutionError(error(f"{message} arrays"))
+        return self.array
 
 
 @runtime_checkable

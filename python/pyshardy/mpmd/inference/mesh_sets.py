@@ -148,11 +148,11 @@ def clear_use_sets(function: ir.Operation) -> None:
 
 def _without(
     listed: Sequence[ir.DictAttr], names: Collection[str], context: ir.Context
-) -> list[ir.Attribute]:
+) -> list[ir.DictAttr]:
     entries = (
         {each.name: each.attr for each in given if each.name not in names} for given in listed
     )
-    return list(dictionaries(entries, context))
+    return [ir.DictAttr.get(each, context) for each in entries]
 
 
 def operands_with_free_values(operation: ir.Operation) -> list[ir.Value]:

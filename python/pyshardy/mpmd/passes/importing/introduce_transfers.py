@@ -96,5 +96,6 @@ def _is_sum(value: ir.Value) -> bool:
     if unassigned_source(value) is not None:
         return True
     addition = producer(value, _ADD)
-    is_used_once = addition is not None and len(list(value.uses)) == 1
-    return is_used_once and all(map(_is_sum, addition.operands))
+    if addition is None or len(list(value.uses)) != 1:
+        return False
+    return all(map(_is_sum, addition.operands))
