@@ -22,7 +22,7 @@ _MARK = "concat_transfer"
 _Key = tuple[ir.Operation, ir.Operation, ir.Type]
 
 
-@register_pass("mpmd-merge-transfers", release="0.12")
+@register_pass("mpmd-merge-transfers", release="0.10.2")
 def merge_transfers(module: ir.Module) -> None:
     """Transfer all values of one element and type between the same two fragments at once.
 

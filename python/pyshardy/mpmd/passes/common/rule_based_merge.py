@@ -22,7 +22,7 @@ from pyshardy.pipeline import register_pass
 from pyshardy.pipeline.options import Help
 
 
-@register_pass("mpmd-rule-based-merge", release="0.12")
+@register_pass("mpmd-rule-based-merge", release="0.10.2")
 def rule_based_merge(
     module: ir.Module,
     *,

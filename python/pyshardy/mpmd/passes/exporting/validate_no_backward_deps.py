@@ -13,7 +13,7 @@ from pyshardy.mpmd.rewriting.transfers import before_transfers
 from pyshardy.pipeline import register_pass
 
 
-@register_pass("mpmd-validate-no-backward-deps", release="0.12")
+@register_pass("mpmd-validate-no-backward-deps", release="0.10.2")
 def validate_no_backward_deps(
     module: ir.Module, *, fail_on_backward_deps: FailOnBackwardDeps = False
 ) -> None:

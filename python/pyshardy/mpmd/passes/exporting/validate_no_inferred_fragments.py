@@ -12,7 +12,7 @@ from pyshardy.mpmd.rewriting.reports import report
 from pyshardy.pipeline import register_pass
 
 
-@register_pass("mpmd-validate-no-inferred-fragments", release="0.12")
+@register_pass("mpmd-validate-no-inferred-fragments", release="0.10.2")
 def validate_no_inferred_fragments(
     module: ir.Module, *, fail_on_inferred_fragments: FailOnInferredFragments = False
 ) -> None:

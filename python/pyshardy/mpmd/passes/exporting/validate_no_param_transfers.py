@@ -13,7 +13,7 @@ from pyshardy.mpmd.rewriting.reports import report
 from pyshardy.pipeline import register_pass
 
 
-@register_pass("mpmd-validate-no-param-transfers", release="0.12")
+@register_pass("mpmd-validate-no-param-transfers", release="0.10.2")
 def validate_no_param_transfers(
     module: ir.Module,
     *,

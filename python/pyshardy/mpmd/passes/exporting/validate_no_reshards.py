@@ -17,7 +17,7 @@ from pyshardy.mpmd.rewriting.reports import report
 from pyshardy.pipeline import register_pass
 
 
-@register_pass("mpmd-validate-no-reshards", release="0.12")
+@register_pass("mpmd-validate-no-reshards", release="0.10.2")
 def validate_no_reshards(
     module: ir.Module, *, fail_on_reshard_only_fragments: FailOnReshards = False
 ) -> None:

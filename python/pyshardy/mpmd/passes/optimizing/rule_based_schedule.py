@@ -18,7 +18,7 @@ from pyshardy.pipeline import register_pass
 from pyshardy.pipeline.options import Help
 
 
-@register_pass("mpmd-rule-based-schedule", release="0.12")
+@register_pass("mpmd-rule-based-schedule", release="0.10.2")
 def rule_based_schedule(
     module: ir.Module,
     *,

@@ -13,7 +13,7 @@ from pyshardy.irtools.walks import operations_named
 from pyshardy.pipeline import register_pass
 
 
-@register_pass("mpmd-populate-unreduced-out-sharding", release="0.12")
+@register_pass("mpmd-populate-unreduced-out-sharding", release="0.10.2")
 def populate_unreduced_out_sharding(module: ir.Module) -> None:
     """Set the unreduced axes of results of fragments to those of the values they return.
 
