@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mlir_sdy.diagnostics import Diagnostic, error
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.mpmd.attributes import mesh_tensor
 from mlir_sdy.mpmd.building import assign, unassign
 from mlir_sdy.mpmd.reading import (
-    CALL,
     body_of,
     is_entry_point,
     mesh_type,
@@ -20,47 +21,75 @@ from pyshardy.irtools.stablehlo_views import symbol_name
 from pyshardy.mpmd.inference.conflicts import raise_up_to
 from pyshardy.mpmd.inference.mesh_sets import (
     BETWEEN_MESHES,
-    SRC_SET,
     USE_SET,
     MeshSet,
+    clear_use_sets,
     is_meshless,
     read_set,
     read_set_of,
-    write_set_of,
+    write_set_of_argument,
+    write_set_of_result,
 )
 from pyshardy.mpmd.inference.src_sets import src_set_of
-from pyshardy.mpmd.rewriting.functions import mpmd_functions, set_returned, update_type
+from pyshardy.mpmd.rewriting.functions import (
+    calls_by_callee,
+    mpmd_functions,
+    set_returned,
+    update_type,
+)
 from pyshardy.mpmd.rewriting.meshes import topology
 from pyshardy.mpmd.rewriting.origins import INFERRED_OUTPUT
 from pyshardy.mpmd.rewriting.regions import is_used
 
 _UNUSED = "inferred_unused"
+_UNUSED_ARGUMENT = "inferred_unused_callee_in"
+_UNUSED_RESULT = "inferred_unused_callee_out"
 
 
 def assign_leaves(module: ir.Module, *, infer_transfers: bool, error_limit: int) -> None:
-    """Assign the leaves of all functions to meshes.
+    """Assign the leaves of all functions to meshes, and remove the use-sets of other values.
+
+    Arguments and results of callees that are unused get use-sets instead.
 
     Raises:
         PassError: a leaf can be on no mesh, and transfers are not inferred.
     """
     functions = {symbol_name(each): each for each in mpmd_functions(module)}
+    calls = calls_by_callee(module)
     errors: list[Diagnostic] = []
-    for function in functions.values():
-        leaves = _Leaves(function, functions, infer_transfers)
+    for name, function in functions.items():
+        leaves = _Leaves(function, functions, calls.get(name, ()), infer_transfers)
         leaves.assign()
+        clear_use_sets(function)
+        leaves.mark_unused()
         errors += leaves.errors
     raise_up_to(error_limit, errors)
 
 
 class _Leaves:
     def __init__(
-        self, function: ir.Operation, functions: dict[str, ir.Operation], infer_transfers: bool
+        self,
+        function: ir.Operation,
+        functions: dict[str, ir.Operation],
+        calls: Sequence[ir.Operation],
+        infer_transfers: bool,
     ):
         self._function = function
         self._functions = functions
         self._infers = infer_transfers
         self._first = topology(function).names[0]
+        self._calls = calls
+        self._unused: dict[int, str] = {}
+        self._unused_results: dict[int, str] = {}
         self.errors: list[Diagnostic] = []
+
+    def mark_unused(self) -> None:
+        """Write the use-sets of the unused arguments and results of a callee."""
+        arguments = body_of(self._function).arguments
+        for index, mesh in self._unused.items():
+            write_set_of_argument(arguments[index], USE_SET, {mesh: (_UNUSED_ARGUMENT,)})
+        for index, mesh in self._unused_results.items():
+            write_set_of_result(self._function, index, USE_SET, {mesh: (_UNUSED_RESULT,)})
 
     def assign(self) -> None:
         """Assign results, operands of reductions and broadcasts, and what is unused."""
@@ -76,20 +105,29 @@ class _Leaves:
                         mesh = self._mesh_of(operand, "Value", used)
                         placed_operand = assign(operand, mesh_tensor(operand.type, mesh), label)
                         operation.operands[index] = unassign(placed_operand)
-            elif is_meshless(operation) or operation.name == CALL:
+            elif is_meshless(operation):
                 for result in operation.results:
                     if not is_used(result) and isinstance(result.type, ir.RankedTensorType):
                         with ir.InsertionPoint.after(operation), operation.location:
                             self._assigned(result, _UNUSED)
         for argument in body.arguments:
-            if mesh_type(argument) is None and not is_used(argument):
-                if is_entry and isinstance(argument.type, ir.RankedTensorType):
-                    argument.set_type(mesh_tensor(argument.type, self._mesh_of(argument, "Value")))
-                    update_type(function)
-                    continue
-                with ir.InsertionPoint.at_block_begin(body), function.location:
-                    self._assigned(argument, _UNUSED)
+            if not isinstance(argument.type, ir.RankedTensorType) or is_used(argument):
+                continue
+            mesh = self._mesh_of(argument, "Value")
+            if is_entry:
+                argument.set_type(mesh_tensor(argument.type, mesh))
+                update_type(function)
+            else:
+                self._unused[argument.arg_number] = mesh
         outputs = returned_values(function)
+        if not is_entry:
+            self._unused_results = {
+                index: self._mesh_of(value, f"Result {index}")
+                for index, value in enumerate(outputs)
+                if isinstance(value.type, ir.RankedTensorType)
+                and not any(is_used(call.results[index]) for call in self._calls)
+            }
+            return
         known: dict[ir.Value, ir.Value] = {}
         placed: list[ir.Value] = []
         for index, value in enumerate(outputs):
@@ -98,8 +136,7 @@ class _Leaves:
                 continue
             if value not in known:
                 with ir.InsertionPoint(terminator_of(body)), terminator_of(body).location:
-                    found = self._assigned(value, INFERRED_OUTPUT, f"Func output {index}")
-                    known[value] = found if is_entry else self._unassigned(found)
+                    known[value] = self._assigned(value, INFERRED_OUTPUT, f"Func output {index}")
             placed.append(known[value])
         if placed != outputs:
             set_returned(function, placed)
@@ -108,14 +145,6 @@ class _Leaves:
     def _assigned(self, value: ir.Value, origin: str = "", what: str = "Value") -> ir.Value:
         mesh = self._mesh_of(value, what)
         return assign(value, mesh_tensor(value.type, mesh), origin)
-
-    def _unassigned(self, value: ir.Value) -> ir.Value:
-        """Return the tensor of a returned value, which the sets of calls are read from."""
-        tensor = unassign(value)
-        own = mesh_type(value)
-        assert own is not None, "it is assigned"
-        write_set_of(tensor.owner.operation, SRC_SET, {own.mesh_name: ()})
-        return tensor
 
     def _mesh_of(self, value: ir.Value, what: str, given: MeshSet | None = None) -> str:
         """Return the mesh of a leaf, the first by name, or in the order of the given use-set."""

@@ -109,6 +109,12 @@ def write_set_of_argument(argument: ir.BlockArgument, name: str, found: MeshSet 
         set_argument_attribute(function, argument.arg_number, {name: attribute})
 
 
+def read_set_of_result(function: ir.Operation, index: int, name: str) -> MeshSet | None:
+    """Return the set of a result of a function."""
+    listed = FunctionView(function).res_attrs
+    return _set_of(listed[index][name]) if listed and name in listed[index] else None
+
+
 def write_set_of_result(function: ir.Operation, index: int, name: str, found: MeshSet) -> None:
     """Set the set of a result of a function; an empty one is left out."""
     if found:

@@ -9,6 +9,9 @@ from mlir_sdy.host import ir
 from mlir_sdy.mpmd.attributes import mesh_tensor
 from mlir_sdy.mpmd.building import assign, attributes_of, create, unassign
 from mlir_sdy.mpmd.reading import ASSIGN, UNASSIGN, body_of, mesh_type, producer, returned_values
+from mlir_sdy.traversal import terminator_of
+from pyshardy.mpmd.inference.mesh_sets import USE_SET, read_set_of_result
+from pyshardy.mpmd.inference.src_sets import src_set_of
 from pyshardy.mpmd.rewriting.functions import set_returned, update_type
 from pyshardy.mpmd.rewriting.meshes import topology
 from pyshardy.mpmd.rewriting.transfers import users_of
@@ -33,6 +36,23 @@ def place_arguments(function: ir.Operation) -> None:
     update_type(function)
 
 
+def assign_results(function: ir.Operation, functions: dict[str, ir.Operation]) -> None:
+    """Assign the values that a callee returns to the meshes that use its results."""
+    terminator = terminator_of(body_of(function))
+    placed = returned_values(function)
+    with ir.InsertionPoint(terminator), terminator.location:
+        for index, value in enumerate(placed):
+            if not isinstance(value.type, ir.RankedTensorType):
+                continue
+            used = read_set_of_result(function, index, USE_SET) or {}
+            possible = src_set_of(value, functions)
+            meshes = used if possible is None else possible.keys() & used.keys() or possible
+            mesh = min(meshes, default=topology(function).names[0])
+            placed[index] = assign(value, mesh_tensor(value.type, mesh))
+    set_returned(function, placed)
+    update_type(function)
+
+
 def place_callee(function: ir.Operation, calls: Sequence[ir.Operation]) -> None:
     """Put the arguments and results of a callee on meshes, and the values of its calls."""
     place_arguments(function)
@@ -52,5 +72,9 @@ def place_callee(function: ir.Operation, calls: Sequence[ir.Operation]) -> None:
             types = [value.type for value in returned]
             built = create(call.name, types, operands, attributes_of(call))
             for old, new in zip(call.results, built.results, strict=True):
-                old.replace_all_uses_with(new if old.type == new.type else unassign(new))
+                if old.type == new.type:
+                    old.replace_all_uses_with(new)
+                    continue
+                for use in list(old.uses):
+                    use.owner.operation.operands[use.operand_number] = unassign(new)
         call.erase()

@@ -23,6 +23,7 @@ from pyshardy.mpmd.inference.mesh_sets import (
     is_meshless,
     read_set,
     read_set_of,
+    read_set_of_result,
     set_of_mesh,
     union,
     write_set_of,
@@ -62,8 +63,9 @@ def uses_of(value: ir.Value) -> list[ir.Operation]:
 
 
 def _indices(user: ir.Operation, value: ir.Value) -> list[int]:
-    """Return at which operands an operation takes a value; calls have hundreds of operands."""
-    return sorted(use.operand_number for use in value.uses if use.owner.operation == user)
+    """Return at which operands an operation takes a value, the last first; calls have hundreds."""
+    numbers = (use.operand_number for use in value.uses if use.owner.operation == user)
+    return sorted(numbers, reverse=True)
 
 
 def _of_assign(operation: ir.Operation) -> MeshSet:
@@ -103,12 +105,17 @@ class _UseSets:
                 changed = True
         return changed
 
-    def write_results(self, function: ir.Operation) -> None:
-        """Set the sets of the results of a function that is called."""
+    def _of_result(self, function: ir.Operation, index: int) -> MeshSet:
+        known = read_set_of_result(function, index, USE_SET)
+        if known is not None:
+            return known
         calls = self._calls.get(symbol_name(function), ())
+        return union(self._of_value(call.results[index]) for call in calls)
+
+    def write_results(self, function: ir.Operation) -> None:
+        """Set the sets of the results of a function that is called, which stay then."""
         for index in range(len(returned_values(function))):
-            found = union(self._of_value(call.results[index]) for call in calls)
-            write_set_of_result(function, index, USE_SET, found)
+            write_set_of_result(function, index, USE_SET, self._of_result(function, index))
 
     def _of_value(self, value: ir.Value) -> MeshSet:
         return union(self._of_user(user, value) for user in uses_of(value))
@@ -130,9 +137,5 @@ class _UseSets:
             function = parent.operation
             if is_entry_point(function):
                 return {}
-            return union(
-                self._of_value(call.results[index])
-                for call in self._calls.get(symbol_name(function), ())
-                for index in _indices(user, value)
-            )
+            return union(self._of_result(function, index) for index in _indices(user, value))
         return read_set_of(user, USE_SET) or {}

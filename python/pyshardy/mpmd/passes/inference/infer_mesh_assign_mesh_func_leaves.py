@@ -5,9 +5,7 @@ from __future__ import annotations
 
 from mlir_sdy.host import ir
 from pyshardy.mpmd.inference import leaves
-from pyshardy.mpmd.inference.mesh_sets import clear_use_sets
 from pyshardy.mpmd.options import ErrorLimit, InferTransfers
-from pyshardy.mpmd.rewriting.functions import mpmd_functions
 from pyshardy.pipeline import register_pass
 
 
@@ -25,5 +23,3 @@ def infer_mesh_assign_mesh_func_leaves(
         PassError: a value can be on no mesh.
     """
     leaves.assign_leaves(module, infer_transfers=infer_transfers, error_limit=error_limit)
-    for function in mpmd_functions(module):
-        clear_use_sets(function)

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from mlir_sdy.host import ir
+from mlir_sdy.mpmd.reading import is_entry_point
 from pyshardy.irtools.stablehlo_views import symbol_name
 from pyshardy.mpmd.inference.rewriting import rewrite
-from pyshardy.mpmd.inference.signatures import place_callee
+from pyshardy.mpmd.inference.signatures import assign_results, place_callee
 from pyshardy.mpmd.options import MaxClones
 from pyshardy.mpmd.rewriting.functions import calls_by_callee, mpmd_functions
 from pyshardy.pipeline import register_pass
@@ -19,7 +20,10 @@ def infer_mesh_rewrite_using_analysis(module: ir.Module, *, max_clones: MaxClone
     An operation goes into the fragment that uses it, or is copied into each one if it is cheap, or
     gets a fragment of its own on each mesh that uses it. Calls get operands and results on meshes.
     """
-    for function in mpmd_functions(module):
+    functions = {symbol_name(each): each for each in mpmd_functions(module)}
+    for function in functions.values():
+        if not is_entry_point(function):
+            assign_results(function, functions)
         rewrite(function, max_clones)
         calls = calls_by_callee(module).get(symbol_name(function))
         if calls:
