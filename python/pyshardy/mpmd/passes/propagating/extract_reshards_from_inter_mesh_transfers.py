@@ -62,7 +62,8 @@ def extract_reshards_from_inter_mesh_transfers(
             another kind of mesh, with `auto` or `direct`.
         UsageError: there is no such hardware.
     """
-    model = None if transfers == "same-sharding" else load_hardware(hardware)
+    links = load_hardware(hardware)
+    model = None if transfers == "same-sharding" else links
     attributes = AttributeCache(module.context)
     found: list[ir.Operation] = []
     for function in mpmd_functions(module):
