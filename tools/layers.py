@@ -104,7 +104,7 @@ BUDGETS = {
     "local_program": 1_370,
     "lsp": 1_840,
     "mcp": 920,
-    "mpmd": 12_190,
+    "mpmd": 12_210,
     "partition": 17_620,
     "passes": 14_990,
     "pipeline": 2_570,

@@ -114,6 +114,11 @@ def test_ways_of_transfers(transfers, hardware, way):
     check(module, model.flat, program, "jit", workers="serial")
     between = [each for each in program.transfers if each.source != each.target]
     assert {each.way for each in between} == {way}
+    for each in between:
+        told = {name: float(seconds) for name, seconds in each.ways}
+        assert not told if transfers != "auto" else min(told, key=lambda name: told[name]) == way
+        rows_of = dict(program.explain(each.name).tables()[0].rows)
+        assert {f"estimate, {name}" for name in told} <= rows_of.keys()
     forward, backward = (next(each for each in between if each.source == m) for m in ("m0", "m1"))
     rows, columns = 4, 8
     for each in forward, backward:  # of the microbatches, each element once, or to each replica

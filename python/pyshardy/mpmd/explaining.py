@@ -94,6 +94,7 @@ class TransferExplanation(Displayed):
             *(("used by", str(each)) for each in self.consumers),
             ("reason", self.reason),
             ("way", self.transfer.way),
+            *((f"estimate, {way}", seconds_text(each)) for way, each in self.transfer.ways),
             ("bytes", f"{self.nbytes:,}"),
             ("time", seconds_text(self.seconds)),
         ]

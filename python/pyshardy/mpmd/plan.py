@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 from mlir_sdy.diagnostics import SourceLocation
-from mlir_sdy.discardable import has_discardable, text_of
+from mlir_sdy.discardable import get_discardable, has_discardable, text_of
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh
 from mlir_sdy.mpmd.attributes import MeshTensorType, value_of
@@ -39,6 +39,9 @@ from pyshardy.program_interface import Port, port_names
 
 WAY = "mpmd.way"
 """The attribute of transfers with the way that the estimated time decided for."""
+
+WAYS = "mpmd.ways"
+"""The attribute of transfers with the estimated seconds of each way, if there are several."""
 
 DIRECT, BY_PRODUCER, BY_CONSUMERS, GATHERED = "direct", "producer", "consumers", "gathered"
 """Ways: no reshard, one before the transfer, one after it, and a gather of parts after it."""
@@ -104,6 +107,7 @@ class MeshTransfer:
         result: the value there.
         location: where it is in the source.
         way: how the value gets its sharding there, see `WAY`.
+        ways: the estimated seconds of each way, the fastest first; empty without a choice.
     """
 
     number: int
@@ -113,6 +117,7 @@ class MeshTransfer:
     result: int
     location: SourceLocation | None
     way: str = DIRECT
+    ways: tuple[tuple[str, float], ...] = ()
 
     @property
     def name(self) -> str:
@@ -274,6 +279,11 @@ def _unit(fragment: ir.Operation) -> RecordedUnit:
     return RecordedUnit(counter, stage, half, tuple(inferred_by([fragment])))
 
 
+def _ways(transfer: ir.Operation) -> tuple[tuple[str, float], ...]:
+    listed = get_discardable(transfer, WAYS) or ()
+    return tuple(sorted(((each.name, each.attr.value) for each in listed), key=lambda way: way[1]))
+
+
 def execution_plan(main: ir.Operation, units: Sequence[RecordedUnit]) -> ExecutionPlan:
     """Return what the entry of an exported program does.
 
@@ -311,7 +321,8 @@ def execution_plan(main: ir.Operation, units: Sequence[RecordedUnit]) -> Executi
                 for each in (operation.operands[0], operation.results[0])
             )
             way = text_of(operation, WAY) or DIRECT
-            steps.append(MeshTransfer(count, source, target, operands[0], result, place, way))
+            ways = _ways(operation)
+            steps.append(MeshTransfer(count, source, target, operands[0], result, place, way, ways))
             continue
         name = CallView(operation).callee
         names = [f"result {index} of {name}" for index in range(len(operation.results))]

@@ -12,7 +12,7 @@ sdy.mesh @m3 = <["x"=8]>
 
 // Devices that need equal shards get a part each, and the fragment gathers it.
 // CHECK-LABEL: func.func @gathered
-// CHECK-NEXT: %[[V0:.*]] = mpmd.transfer {mpmd.way = "gathered", sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x", "y"}, {}]>]>} %arg0
+// CHECK-NEXT: %[[V0:.*]] = mpmd.transfer {mpmd.way = "gathered", mpmd.ways = {{[{].*[}]}}, sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x", "y"}, {}]>]>} %arg0
 // CHECK-NEXT: %[[V1:.*]] = mpmd.fragment<mesh="m2", origin=["f"], in_shardings=[<@mesh, [{"x", "y"}, {}]>], out_shardings=[<@mesh, [{"x"}, {}]>]> (%[[V0]])
 // CHECK-NEXT: %[[V2:.*]] = sdy.reshard %arg1 <@mesh, [{"x"}, {}]>
 // CHECK-NEXT: stablehlo.tanh %[[V2]]
@@ -30,7 +30,7 @@ func.func @gathered(%a: !m1 {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) 
 
 // The axis divides the second dimension only.
 // CHECK-LABEL: func.func @on_another_mesh
-// CHECK-NEXT: mpmd.transfer {mpmd.way = "gathered", sdy.sharding = #sdy.sharding_per_value<[<@m3, [{}, {"x"}]>]>} %arg0
+// CHECK-NEXT: mpmd.transfer {mpmd.way = "gathered", mpmd.ways = {{[{].*[}]}}, sdy.sharding = #sdy.sharding_per_value<[<@m3, [{}, {"x"}]>]>} %arg0
 // CHECK-NEXT: mpmd.fragment<mesh="m3", origin=["f"], in_shardings=[<@m3, [{}, {"x"}]>], out_shardings=[<@m3, [{}, {}]>]>
 // CHECK-NEXT: sdy.reshard %arg1 <@m3, [{}, {}]>
 func.func @on_another_mesh(%a: !m1) -> !m3 attributes {topology = #topology} {
@@ -44,7 +44,7 @@ func.func @on_another_mesh(%a: !m1) -> !m3 attributes {topology = #topology} {
 
 // A result of the program keeps its sharding; a fragment gathers the shards that are sent.
 // CHECK-LABEL: func.func @consumers
-// CHECK-NEXT: %[[V0:.*]] = mpmd.transfer {mpmd.way = "consumers", sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x", "y"}, {}]>]>} %arg0
+// CHECK-NEXT: %[[V0:.*]] = mpmd.transfer {mpmd.way = "consumers", mpmd.ways = {{[{].*[}]}}, sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x", "y"}, {}]>]>} %arg0
 // CHECK-NEXT: %[[V1:.*]] = mpmd.fragment<mesh="m2", origin=[], out_shardings=[<@mesh, [{}, {}]>]> (%[[V0]])
 // CHECK: return %[[V1]]
 // EQUAL-LABEL: func.func @consumers
@@ -57,7 +57,7 @@ func.func @consumers(%a: !m1 {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {
 
 // The parts that are needed are sent from where they are.
 // CHECK-LABEL: func.func @direct
-// CHECK-NEXT: mpmd.transfer {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x", "y"}]>]>} %arg0
+// CHECK-NEXT: mpmd.transfer {mpmd.ways = {{[{].*[}]}}, sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x", "y"}]>]>} %arg0
 // CHECK-NEXT: return
 func.func @direct(%a: !m1 {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {}]>}) -> !m2 attributes {topology = #topology} {
   %0 = mpmd.transfer {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x", "y"}]>]>} %a : (!m1) -> !m2

@@ -29,7 +29,7 @@ from pyshardy.irtools.tensor_types import element_bytes
 from pyshardy.irtools.walks import operations_named
 from pyshardy.mpmd.boxes import box_plan, transfer_seconds
 from pyshardy.mpmd.options import Transfers
-from pyshardy.mpmd.plan import BY_CONSUMERS, BY_PRODUCER, DIRECT, GATHERED, WAY
+from pyshardy.mpmd.plan import BY_CONSUMERS, BY_PRODUCER, DIRECT, GATHERED, WAY, WAYS
 from pyshardy.mpmd.rewriting.functions import mpmd_functions
 from pyshardy.mpmd.rewriting.marks import copies
 from pyshardy.mpmd.rewriting.meshes import topology
@@ -114,9 +114,14 @@ def _extract(
             users=len(users),
             is_gathered=set(users) == {FRAGMENT},
         )
-        way, moved = _best(move, hardware)
+        (_, way, moved), *others = ways = _ways(move, hardware)
         if way != DIRECT:
             set_discardable(transfer, WAY, ir.StringAttr.get(way, transfer.context))
+        if others:
+            number = ir.F64Type.get(transfer.context)
+            seconds = {name: each for each, name, _ in reversed(ways)}
+            entries = {name: ir.FloatAttr.get(number, each) for name, each in seconds.items()}
+            set_discardable(transfer, WAYS, ir.DictAttr.get(entries, transfer.context))
     elif meshes[0] != meshes[1] and not is_plain and hardware is not None:
         message = f"partial sums, sharded by {before}, can't go to a mesh of another shape"
         advice = f"{target.mesh_name}: reduce them on {source.mesh_name}"
@@ -158,8 +163,11 @@ class _Move:
 
 
 @cache
-def _best(move: _Move, hardware: Hardware) -> tuple[str, TensorSharding]:
-    """Return the way of least time, and the sharding of the transferred value on its new mesh."""
+def _ways(move: _Move, hardware: Hardware) -> list[tuple[float, str, TensorSharding]]:
+    """Return the ways with their times, the fastest one first.
+
+    Each has the sharding of the transferred value on its new mesh.
+    """
     before, after = move.before, move.after
 
     def sent(start: TensorSharding, end: TensorSharding) -> float:
@@ -178,8 +186,7 @@ def _best(move: _Move, hardware: Hardware) -> tuple[str, TensorSharding]:
     for each in _scattered(move) if move.is_gathered else ():
         seconds = sent(before, each) + move.users * changed(each, after, move.target)
         ways.append((seconds, GATHERED, each))
-    _, way, moved = min(ways, key=lambda each: each[0])
-    return way, moved
+    return sorted(ways, key=lambda each: each[0])
 
 
 def _scattered(move: _Move) -> Iterator[TensorSharding]:
