@@ -100,7 +100,7 @@ BUDGETS = {
     "dynamic": 2_400,
     "explain": 6_640,
     "frontends": 16_170,
-    "irtools": 4_410,
+    "irtools": 4_430,
     "local_program": 1_370,
     "lsp": 1_840,
     "mcp": 920,

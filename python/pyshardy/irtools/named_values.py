@@ -100,20 +100,20 @@ class NamedValues(Mapping[str, ir.Value]):
         self._module = module
         self._given_text = text if text is not None else text_of(module)
         self._num_marks: int | None = None
+        self._moved: Mapping[int, int] | None = None  # the makers in the text, by mark
 
     @classmethod
     def marked(cls, module: ir.Module, text: str | None = None) -> NamedValues:
         """Mark the operations of a module, and return its values, found by the marks.
 
-        So they are found after passes, also if several operations have the same location. A text
-        with another number of operations has the names of another program; they are those of the
-        printed module then.
+        So they are found after passes, also if several operations have the same location. If passes
+        have added or removed operations before, names are those at the places in the text.
         """
-        makers = operations_with_results(module)
         values = cls(module, text)
-        known = values._given_text
-        if known is not None and sum(1 for _ in DEFINITION.finditer(known)) != len(makers):
-            values = cls(module, asm(module))  # Passes have changed the module since.
+        makers = operations_with_results(module)
+        if values._given_text is not None and values._num_definitions != len(makers):
+            numbers = {each: number for number, each in enumerate(makers)}
+            values._moved = {numbers[each]: maker for each, maker in values._placed(makers)}
         for number, operation in enumerate(makers):
             operation.location = tagged(operation.location, _MARK, number)
         values._num_marks = len(makers)
@@ -128,7 +128,7 @@ class NamedValues(Mapping[str, ir.Value]):
     def in_copy(self, module: ir.Module) -> NamedValues:
         """Return the values of a copy of the module by the same names."""
         values = NamedValues(module, self._text)
-        values._num_marks = self._num_marks
+        values._num_marks, values._moved = self._num_marks, self._moved
         return values
 
     def __getitem__(self, name: str) -> ir.Value:
@@ -171,8 +171,8 @@ class NamedValues(Mapping[str, ir.Value]):
 
         Copies of an operation, as in functions that are called several times, have equal names.
         """
-        mark = mark_of(operation.location)
-        names = [] if mark is None else self._names_of_makers.get(mark, [])
+        maker = self._maker_of(operation)
+        names = [] if maker is None else self._names_of_makers.get(maker, [])
         count = len(operation.results)
         return [*names, *[""] * count][:count]
 
@@ -181,8 +181,8 @@ class NamedValues(Mapping[str, ir.Value]):
 
         If several values have the name, in other functions or regions, it has the line: `%5@24`.
         """
-        mark = mark_of(operation.location)
-        known = () if mark is None else self._definitions_of_makers.get(mark, ())
+        maker = self._maker_of(operation)
+        known = () if maker is None else self._definitions_of_makers.get(maker, ())
         named = sorted(known, key=lambda each: each[1].index)
         starts = [definition.index for _, definition in named]
         ranges = itertools.pairwise([*starts, len(operation.results)])
@@ -354,16 +354,32 @@ class NamedValues(Mapping[str, ir.Value]):
     def _makers(self) -> Mapping[int, ir.Operation]:
         """The operations that now stand for those with results in the text, by their numbers."""
         makers = operations_with_results(self._module)
-        num_definitions = sum(1 for _ in DEFINITION.finditer(self._text))
-        if self._num_marks == num_definitions:
+        if self._num_marks == self._num_definitions:
             marked: dict[int, ir.Operation] = {}
             for operation in makers:
                 for number in tags_of(operation.location, _MARK):
                     marked.setdefault(number, operation)
             return marked
         if self._given_text is None or _LOCATION.search(self._text):
-            return dict(enumerate(makers)) if len(makers) == num_definitions else {}
+            return dict(enumerate(makers)) if len(makers) == self._num_definitions else {}
         found: dict[int, ir.Operation] = {}
+        for operation, maker in self._placed(makers):
+            found.setdefault(maker, operation)
+        return found
+
+    @property
+    def _num_definitions(self) -> int:
+        return sum(1 for _ in DEFINITION.finditer(self._text))
+
+    def _maker_of(self, operation: ir.Operation) -> int | None:
+        """The number in the text of the operation that a marked one stands for."""
+        mark = mark_of(operation.location)
+        return mark if mark is None or self._moved is None else self._moved.get(mark)
+
+    def _placed(self, makers: Sequence[ir.Operation]) -> Iterator[tuple[ir.Operation, int]]:
+        """Yield operations with the numbers of those at their places in the text."""
+        if _LOCATION.search(self._text):
+            return
         known = (each for alike in self._all_definitions.values() for each in alike)
         definitions = sorted(known, key=lambda each: (each.line, each.column))
         places = [(each.line, each.column) for each in definitions]
@@ -373,8 +389,7 @@ class NamedValues(Mapping[str, ir.Value]):
                 # A `stablehlo.reduce` is located at its operands.
                 before = bisect.bisect(places, (place.line, place.column)) - 1
                 if before >= 0 and definitions[before].line == place.line:
-                    found.setdefault(definitions[before].maker, operation)
-        return found
+                    yield operation, definitions[before].maker
 
     # --- Source lines -------------------------------------------------------------------------
 

@@ -101,10 +101,9 @@ def test_marked_names_of_a_program_that_a_pass_made_longer():
     values = NamedValues.marked(module)
     makers = operations_with_results(module)
     assert [each.name for each in makers] == ["func.call"] * 2 + ["stablehlo.add"] * 2
-    names = [values.name_of_result(each, 0) for each in makers]
-    for name, maker in zip(names, makers, strict=True):
-        assert name is not None
-        assert values[name] == maker.results[0]
+    assert [values.name_of_result(each, 0) for each in makers] == ["%0", "%1", "%sum", "%sum"]
+    assert [values.result_names_of(each) for each in makers] == [["%0"], ["%1"], ["%sum"], ["%sum"]]
+    assert values["%a"].type == values["%sum"].type
 
 
 def test_a_value_that_a_pass_removed():

@@ -58,8 +58,9 @@ def extract_reshards_from_inter_mesh_transfers(
     meshes, and values in the memory of a host, as above.
 
     Raises:
-        PassError: the value goes from memory of a host to that of a host; or partial sums go to
-            another kind of mesh, with `auto` or `direct`.
+        PassError: the value goes from memory of a host to that of a host; a sharding has an axis
+            that the mesh hasn't; or partial sums go to another kind of mesh, with `auto` or
+            `direct`.
         UsageError: there is no such hardware.
     """
     links = load_hardware(hardware)
@@ -100,6 +101,13 @@ def _extract(
         each or given.fully_closed_like().with_mesh(name)
         for each, name in zip(known, names, strict=True)
     )
+    for sharding, mesh, moved in zip((before, after), meshes, (source, target), strict=True):
+        unknown = {axis.name for axis in sharding.all_axes()} - {axis.name for axis in mesh.axes}
+        if unknown:
+            message = (
+                f"the sharding {sharding} has axes that mesh {moved.mesh_name} of the topology"
+            )
+            raise PassError(error(f"{message} hasn't: {mesh}", location_of(transfer.location)))
     is_plain = not (before.unreduced_axes or after.unreduced_axes)
     if hardware is not None and is_plain and not (source.is_on_host or target.is_on_host):
         if transfers == "direct":
