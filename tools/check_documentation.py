@@ -3,6 +3,7 @@
 """Run the commands and the code of README and guides with the package as users install it.
 
     make documentation
+    python tools/check_documentation.py -k mpmd    # the pages with this name; arguments of pytest
 
 1. Build the wheel, and install it into build/documentation without its dependencies, which are
    those of this Python.
@@ -48,7 +49,7 @@ def main() -> int:
     if not Path(found.stdout.strip()).is_relative_to(site):
         print(f"another copy of the package is found first: {found.stdout}", file=sys.stderr)
         return 1
-    tests = [sys.executable, "-m", "pytest", "-n", "2", "test/documentation"]
+    tests = [sys.executable, "-m", "pytest", "-n", "2", "test/documentation", *sys.argv[1:]]
     return subprocess.run(tests, cwd=ROOT, env=environment, check=False).returncode
 
 
