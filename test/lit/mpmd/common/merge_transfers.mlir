@@ -17,12 +17,12 @@
 // CHECK-NEXT: } : (!mpmd.mesh_tensor<"m1", tensor<f32>>, !mpmd.mesh_tensor<"m1", tensor<f32>>) -> !mpmd.mesh_tensor<"m1", tensor<2xf32>>
 // CHECK-NEXT: %[[V1:.*]] = mpmd.transfer {concat_transfer} %[[V0]] : (!mpmd.mesh_tensor<"m1", tensor<2xf32>>) -> !mpmd.mesh_tensor<"m2", tensor<2xf32>>
 // CHECK-NEXT: %[[V2:.*]]:2 = mpmd.fragment<mesh="m2", origin=["g"]> (%[[V1]]) (%arg2: tensor<2xf32>) {
-// CHECK-NEXT: %[[V3:.*]] = stablehlo.slice %arg2 [1:2]
+// CHECK-NEXT: %[[V3:.*]] = stablehlo.slice %arg2 [0:1]
 // CHECK-NEXT: %[[V4:.*]] = stablehlo.reshape %[[V3]]
-// CHECK-NEXT: %[[V5:.*]] = stablehlo.slice %arg2 [0:1]
+// CHECK-NEXT: %[[V5:.*]] = stablehlo.slice %arg2 [1:2]
 // CHECK-NEXT: %[[V6:.*]] = stablehlo.reshape %[[V5]]
-// CHECK-NEXT: %[[V7:.*]] = stablehlo.tanh %[[V4]]
-// CHECK-NEXT: %[[V8:.*]] = stablehlo.negate %[[V6]]
+// CHECK-NEXT: %[[V7:.*]] = stablehlo.tanh %[[V6]]
+// CHECK-NEXT: %[[V8:.*]] = stablehlo.negate %[[V4]]
 // CHECK-NEXT: mpmd.return %[[V8]], %[[V7]]
 // CHECK-NEXT: } : (!mpmd.mesh_tensor<"m2", tensor<2xf32>>) -> (!mpmd.mesh_tensor<"m2", tensor<f32>>, !mpmd.mesh_tensor<"m2", tensor<f32>>)
 // CHECK-NEXT: return %[[V2]]#0, %[[V2]]#1

@@ -76,9 +76,9 @@ def _merge(transfers: list[ir.Operation]) -> None:
     taker, arguments = add_operands(user, list(user.operands), [moved], ())
     body = body_of(taker)
     with ir.InsertionPoint.at_block_begin(body), taker.location:
-        for operand, argument in zip(taker.operands, body.arguments, strict=True):
-            if (number := numbers.get(operand)) is None:
-                continue
+        taken = zip(map(numbers.get, taker.operands), body.arguments, strict=True)
+        parts = [(number, argument) for number, argument in taken if number is not None]
+        for number, argument in sorted(parts, key=lambda part: part[0]):
             bounds = {
                 name: ir.DenseI64ArrayAttr.get([each])
                 for name, each in (
@@ -88,9 +88,9 @@ def _merge(transfers: list[ir.Operation]) -> None:
                 )
             }
             one = ir.RankedTensorType.get([1], element)
-            part = _built("slice", one, [arguments.new[0]], **bounds)
+            value = _built("slice", one, [arguments.new[0]], **bounds)
             shape = ir.RankedTensorType(argument.type).shape
-            argument.replace_all_uses_with(_reshaped(part, shape))
+            argument.replace_all_uses_with(_reshaped(value, shape))
 
 
 def _reshaped(value: ir.Value, shape: list[int]) -> ir.Value:
