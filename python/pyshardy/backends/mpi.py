@@ -80,7 +80,7 @@ class MpiBackend:
         compiled = _compile_for_mpi(module, inputs, outputs, layout.size, level, group)
         if options.instance:
             return GroupProgram(compiled, inputs, outputs, group)
-        return MpiProgram(compiled, inputs, outputs, is_alone=layout.size == 1)
+        return MpiProgram(compiled, inputs, outputs, None if layout.size == 1 else group)
 
 
 def wrong_number_of_processes(what: str, expected: int, size: int) -> UsageError:
@@ -96,7 +96,7 @@ class MpiProgram:
         compiled: the machine code.
         inputs: the types of the arguments on each device.
         outputs: the types of the results on each device.
-        is_alone: whether it is for one device only; then every process runs it independently.
+        group: the processes; None for a program of one device, which every process runs alone.
     """
 
     def __init__(
@@ -104,41 +104,7 @@ class MpiProgram:
         compiled: CompiledProgram,
         inputs: Sequence[TensorSpec],
         outputs: Sequence[TensorSpec],
-        *,
-        is_alone: bool,
-    ):
-        self._compiled = compiled
-        self._inputs = tuple(inputs)
-        self._outputs = tuple(outputs)
-        self._is_alone = is_alone
-
-    def run(self, inputs: Sequence[Arrays]) -> list[list[Array]]:
-        """See `SpmdProgram.run`. All processes must call it, with the same inputs."""
-        library = mpi_library()
-        plain = to_plain(inputs[0 if self._is_alone else library.rank], self._inputs)
-        own = from_plain(self._compiled(plain), self._outputs)
-        if self._is_alone:
-            return [own]
-        columns = [library.all_gather(array) for array in own]
-        return [list(row) for row in zip(*columns, strict=True)] or [[]] * library.size
-
-
-class GroupProgram:
-    """A program that a group of the processes of a job runs; a process has its own shards only.
-
-    Args:
-        compiled: the machine code.
-        inputs: the types of the arguments on each device.
-        outputs: the types of the results on each device.
-        group: the processes.
-    """
-
-    def __init__(
-        self,
-        compiled: CompiledProgram,
-        inputs: Sequence[TensorSpec],
-        outputs: Sequence[TensorSpec],
-        group: MpiGroup,
+        group: MpiGroup | None,
     ):
         self._compiled = compiled
         self._inputs = tuple(inputs)
@@ -146,14 +112,25 @@ class GroupProgram:
         self._group = group
 
     def run(self, inputs: Sequence[Arrays]) -> list[list[Array]]:
-        """See `SpmdProgram.run`; a group runs columns."""
-        raise NotImplementedError
+        """See `SpmdProgram.run`. All processes must call it, with the same inputs."""
+        if self._group is None:
+            return [self._run_own(inputs[0])]
+        own = self._run_own(inputs[self._group.rank])
+        columns = [self._group.all_gather(array) for array in own]
+        return [list(row) for row in zip(*columns, strict=True)] or [[]] * self._group.size
+
+    def _run_own(self, inputs: Arrays) -> list[Array]:
+        return from_plain(self._compiled(to_plain(inputs, self._inputs)), self._outputs)
+
+
+class GroupProgram(MpiProgram):
+    """A program that a group of the processes of a job runs; a process has its own shards only."""
 
     def run_columns(self, columns: Sequence[Column]) -> list[Column]:
         """See `ColumnExecutable.run_columns`. All processes of the group must call it."""
+        assert self._group is not None, "it has processes"
         rank, size = self._group.rank, self._group.size
-        plain = to_plain([column[rank] for column in columns], self._inputs)
-        own = from_plain(self._compiled(plain), self._outputs)
+        own = self._run_own([column[rank] for column in columns])
         return [OwnPart(size, rank, array) for array in own]
 
 

@@ -44,7 +44,7 @@ WAYS = "mpmd.ways"
 """The attribute of transfers with the estimated seconds of each way, if there are several."""
 
 DIRECT, BY_PRODUCER, BY_CONSUMERS, GATHERED = "direct", "producer", "consumers", "gathered"
-"""Ways: no reshard, one before the transfer, one after it, and a gather of parts after it."""
+"""Ways: without a reshard, with a reshard before or after the transfer, with a gather after it."""
 
 
 @dataclass(frozen=True, slots=True)
