@@ -67,7 +67,7 @@ def _absorb_producers(block: ir.Block) -> bool:
                 if use.owner.operation.name == TRANSFER:
                     move_to_user(use.owner.operation)
         for root in closest_user(producer):
-            if _is_root(root) and merge(producer, root) is not None:
+            if _is_root(root) and merge(producer, root, into=root) is not None:
                 return True
     return False
 
@@ -90,7 +90,8 @@ def _absorb_consumers(block: ir.Block) -> bool:
                 closest = each
         if closest is None or closest.name != FRAGMENT or not _is_root(closest):
             continue
-        if mesh_name_of(closest) == mesh_name_of(consumer) and merge(closest, consumer) is not None:
+        are_on_one_mesh = mesh_name_of(closest) == mesh_name_of(consumer)
+        if are_on_one_mesh and merge(closest, consumer, into=closest) is not None:
             return True
     return False
 

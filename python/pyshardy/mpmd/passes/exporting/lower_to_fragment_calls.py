@@ -68,10 +68,11 @@ def lower_to_fragment_calls(
 ) -> None:
     """Replace fragments by calls of functions, which equal fragments of a mesh share."""
     groups: dict[tuple[str, str], _Group] = {}
+    counts: set[int] = set()
     for function in mpmd_functions(module):
         for fragment in operations_named({FRAGMENT}, function):
+            counts.update(origin.transpose_count for origin in origins_of(fragment))
             _lower(fragment, module, groups)
-    counts = {origin.transpose_count for each in groups.values() for origin in each.origins}
     name = text_of(module.operation, "sym_name") or "main"
     number = ir.IntegerType.get_signless(64, module.context)
     for index, group in enumerate(groups.values()):
