@@ -19,6 +19,7 @@ from mlir_sdy.mpmd.reading import (
 from pyshardy.irtools.stablehlo_views import symbol_name
 from pyshardy.mpmd.rewriting.functions import mpmd_functions
 from pyshardy.mpmd.rewriting.merging import closest_user, merge
+from pyshardy.mpmd.rewriting.regions import erase_dead
 from pyshardy.mpmd.rewriting.transfers import move_to_producer, move_to_user
 from pyshardy.pipeline import register_pass
 from pyshardy.pipeline.options import Help
@@ -45,6 +46,7 @@ def absorb_inferred_fragments(
         block = body_of(function)
         while _absorb_producers(block) or _absorb_consumers(block):
             pass
+        erase_dead(block)
         inferred = [
             each
             for each in operations_of(block)
