@@ -9,7 +9,7 @@ from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.diagnostics import emit, warning
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import TensorSharding
-from mlir_sdy.mpmd.reading import FRAGMENT, body_of, returned_values
+from mlir_sdy.mpmd.reading import FRAGMENT, body_of, mesh_type, returned_values
 from mlir_sdy.values import (
     argument_shardings,
     result_shardings,
@@ -38,7 +38,8 @@ def enforce_user_shardings(module: ir.Module) -> None:
         values: dict[ir.Value, TensorSharding | None] = {}
         values.update(zip(body_of(function).arguments, arguments.values(), strict=True))
         for value, sharding in zip(returned, results.values(), strict=True):
-            if sharding is not None and not isinstance(value, ir.BlockArgument):
+            is_computed = not isinstance(value, ir.BlockArgument) and mesh_type(value) is not None
+            if sharding is not None and is_computed:
                 set_sharding(value, sharding, cache)
                 values[value] = sharding
         for value, sharding in values.items():
