@@ -20,3 +20,23 @@ func.func private @g(%a: tensor<4xf32>, %b: tensor<4xf32>, %c: tensor<4xf32>) ->
   %0 = stablehlo.tanh %a : tensor<4xf32>
   return %b, %0 : tensor<4xf32>, tensor<4xf32>
 }
+
+// A callee without results vanishes with its calls; an unused call keeps its callee.
+// CHECK-LABEL: func.func @nothing_left(%arg0: tensor<4xf32>) -> tensor<4xf32>
+// CHECK-NEXT: %{{.*}} = mpmd.call @unused(%arg0)
+// CHECK-NEXT: return %arg0
+func.func @nothing_left(%a: tensor<4xf32>) -> tensor<4xf32> attributes {topology = #topology} {
+  %0 = mpmd.call @empty(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = mpmd.call @unused(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// CHECK-NOT: @empty
+func.func private @empty(%a: tensor<4xf32>) -> tensor<4xf32> attributes {topology = #topology} {
+  return %a : tensor<4xf32>
+}
+
+// CHECK: func.func private @unused(%arg0: tensor<4xf32>) -> tensor<4xf32>
+func.func private @unused(%a: tensor<4xf32>) -> tensor<4xf32> attributes {topology = #topology} {
+  return %a : tensor<4xf32>
+}
