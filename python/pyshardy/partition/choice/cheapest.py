@@ -38,6 +38,7 @@ from pyshardy.partition.choice.cheapest_axes import FactorTensor, cheapest_facto
 from pyshardy.partition.choice.cheapest_reshape import cheapest_reshape
 from pyshardy.partition.choice.even_factors import even_factors, with_even_factors
 from pyshardy.partition.choice.resolver import (
+    CompatibilityResolver,
     needs_full_version,
     resolve_partially,
 )
@@ -45,7 +46,6 @@ from pyshardy.partition.choice.uses import UseConverter, resolve_user_collective
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.halo.form_lookup import form_of
 from pyshardy.partition.halo.profitability import factors_to_replicate
-from pyshardy.partition.op_facts.forms import FormMemo, Forms
 from pyshardy.partition.op_facts.invariant_computations import LoopInvariants
 from pyshardy.partition.op_facts.own_rows import uses_own_rows_only
 from pyshardy.partition.op_facts.record import operations_where, record_of, rule_on_shards
@@ -107,8 +107,8 @@ def prepare_for_devices(function: ir.OpView) -> bool:
     return any(changes)
 
 
-class CheapestCompatibility:
-    """The `CompatibilityResolver` for programs that devices run without another partitioner.
+class CheapestCompatibility(CompatibilityResolver):
+    """The resolver for programs that devices run without another partitioner.
 
     1. The axes of factors are those that a plan has chosen (see `planned_axes`), or those of the
        shortest time on the hardware (see `cheapest_axes` and `cheapest_reshape`), where shards may
@@ -134,16 +134,14 @@ class CheapestCompatibility:
         full: bool,
         prefer: PreferredKind = "none",
     ):
+        super().__init__(context, full=full)
         self._prefer: PreferredKind = prefer
-        self._context = context
         self._hardware = hardware
-        self._full = full
         self._local_forms = operations_where(lambda record: record.local_form is not None)
         self._has_manual_computations = bool(operations_named({_MANUAL}, function))
         has_loops = bool(operations_named({_WHILE}, function))
         self._invariants = LoopInvariants(function) if has_loops else None
         self._has_several_meshes = has_several_meshes(context.meshes)
-        self._by_form = FormMemo[CompatibleShardings | None](Forms(context.rules))
         self._sums = JointSums(_can_be_partial, context.shardings)
         self._cheapest_found: dict[object, CompatibleShardings | None] = {}
         self._reshapes_found: dict[object, CompatibleShardings | None] = {}
@@ -422,11 +420,6 @@ class CheapestCompatibility:
     def complete_operands(self, operation: ir.Operation, uses: UseConverter) -> None:
         """Complete operands, except along axes along which they make the results partial."""
         uses.complete_for_results(operation)
-
-    def expand_reshard(self, reshard: ir.Operation, uses: UseConverter) -> None:
-        """Expand a reshard that changes unreduced axes into collectives."""
-        uses.complete_operands(reshard)
-        uses.introduce_for(reshard)
 
     def complete_results(
         self, operation: ir.Operation, results: Shardings, compatible: CompatibleShardings
