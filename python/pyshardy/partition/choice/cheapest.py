@@ -34,7 +34,7 @@ from pyshardy.irtools.ragged_dots import RAGGED_DOT
 from pyshardy.irtools.static_shapes import make_static
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.irtools.walks import operations_named
-from pyshardy.partition.choice.cheapest_axes import FactorTensor, cheapest_factor_axes
+from pyshardy.partition.choice.cheapest_axes import AxisComparison, FactorTensor
 from pyshardy.partition.choice.cheapest_reshape import cheapest_reshape
 from pyshardy.partition.choice.even_factors import even_factors, with_even_factors
 from pyshardy.partition.choice.resolver import (
@@ -288,7 +288,7 @@ class CheapestCompatibility(CompatibilityResolver):
             axes = with_even_factors(axes, even, rule, mesh)
             if not question.has_costs(mesh, self._context.meshes):
                 return axes
-            return cheapest_factor_axes(
+            return AxisComparison(
                 rule,
                 projection,
                 question.tensors(),
@@ -301,8 +301,7 @@ class CheapestCompatibility(CompatibilityResolver):
                 question.addends,
                 question.completed,
                 question.uses,
-                self._prefer,
-            )
+            ).cheapest(self._prefer)
 
         return compatible_by(rule, question.shardings, self._context.meshes, choose)
 
