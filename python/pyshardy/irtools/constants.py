@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from mlir_sdy.host import ir
@@ -58,6 +58,9 @@ def share_large_constants(function: ir.Operation) -> None:
             constant.erase()
 
 
+CONSTANTS = frozenset({"sdy.constant", "stablehlo.constant"})
+"""The names of the constants of both dialects."""
+
 _MANY = 1024
 """The number of elements from which equal constants are merged."""
 
@@ -72,6 +75,21 @@ def splat_of(value: ir.Value) -> ir.Attribute | None:
     literal = ConstantView(value.owner.operation).value
     is_splat = isinstance(literal, ir.DenseElementsAttr) and literal.is_splat
     return literal.get_splat_value() if is_splat else None
+
+
+def uniform_element(value: ir.Value, behind: Collection[str] = ()) -> ir.Attribute | None:
+    """Return the element of a constant of either dialect whose elements are equal, else None.
+
+    Args:
+        value: the constant, or what some operations compute from it.
+        behind: the names of these operations, such as broadcasts.
+    """
+    producer = defining_operation(value)
+    while producer is not None and producer.name in behind:
+        producer = defining_operation(producer.operands[0])
+    if producer is None or producer.name not in CONSTANTS or not is_one_value(producer):
+        return None
+    return ConstantView(producer).value.get_splat_value()
 
 
 def filled(tensor: ir.Type, element: ir.Attribute) -> ir.DenseElementsAttr:

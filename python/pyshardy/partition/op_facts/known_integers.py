@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mlir_sdy.host import ir
+from pyshardy.irtools.constants import CONSTANTS
 from pyshardy.irtools.stablehlo_views import (
     BroadcastView,
     CompareView,
@@ -25,8 +26,6 @@ IntegerArray = npt.NDArray[np.int64]
 
 MOST_KNOWN = 1024
 """The largest number of integers that `known_integers` computes by default."""
-
-_CONSTANTS = ("stablehlo.constant", "sdy.constant")
 
 
 def known_integers(
@@ -70,7 +69,7 @@ class _Evaluation:
         if isinstance(value, ir.BlockArgument):
             return None
         operation = value.owner.operation
-        if operation.name in _CONSTANTS:
+        if operation.name in CONSTANTS:
             literal = ConstantView(operation).value
             if not isinstance(literal, ir.DenseIntElementsAttr):
                 return None

@@ -43,11 +43,11 @@ import numpy as np
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, FactorType, OpShardingRule
 from mlir_sdy.values import get_sharding
+from pyshardy.irtools.constants import CONSTANTS, is_one_value, uniform_element
 from pyshardy.irtools.ragged_dots import RAGGED_DOT
 from pyshardy.irtools.stablehlo_views import (
     BroadcastView,
     CompareView,
-    ConstantView,
     GatherView,
     IotaView,
     RaggedDotView,
@@ -67,7 +67,6 @@ from pyshardy.rules.lookup import ShardingRuleLookup
 _MOST_ROWS = 2**23
 """The most rows whose indices are computed."""
 
-_CONSTANTS = ("stablehlo.constant", "sdy.constant")
 _EXCLUDED = frozenset(
     {
         *("stablehlo.custom_call", "stablehlo.rng", "stablehlo.rng_bit_generator"),
@@ -454,18 +453,8 @@ def _behind_conversions(value: ir.Value) -> ir.Value:
 
 def _filled_with(value: ir.Value) -> float | None:
     """Return the number that a tensor is filled with; None if it isn't known."""
-    while not isinstance(value, ir.BlockArgument):
-        operation = value.owner.operation
-        if operation.name in _CONSTANTS:
-            literal = ConstantView(operation).value
-            if not isinstance(literal, ir.DenseElementsAttr) or not literal.is_splat:
-                return None
-            element = literal.get_splat_value()
-            return element.value if isinstance(element, ir.IntegerAttr | ir.FloatAttr) else None
-        if operation.name not in ("stablehlo.broadcast_in_dim", "stablehlo.convert"):
-            return None
-        value = operation.operands[0]
-    return None
+    element = uniform_element(value, ("stablehlo.broadcast_in_dim", "stablehlo.convert"))
+    return element.value if isinstance(element, ir.IntegerAttr | ir.FloatAttr) else None
 
 
 def _spread(value: ir.Value, dim: int) -> ir.Value | None:
@@ -556,9 +545,8 @@ def is_equal_along(value: ir.Value, dim: int) -> bool:
     if isinstance(value, ir.BlockArgument):
         return False
     operation = value.owner.operation
-    if operation.name in _CONSTANTS:
-        literal = ConstantView(operation).value
-        return isinstance(literal, ir.DenseElementsAttr) and literal.is_splat
+    if operation.name in CONSTANTS:
+        return is_one_value(operation)
     if operation.name == "stablehlo.broadcast_in_dim":
         dims = BroadcastView(operation).broadcast_dimensions
         if dim not in dims:

@@ -55,9 +55,9 @@ from pyshardy.partition.resharding.completions import scatter_all_reduces
 from pyshardy.partition.resharding.cost import Reshard, reshard_cost
 from pyshardy.partition.resharding.region_boundary import (
     KeptReshards,
+    defining_operation,
     is_made_by_each_device,
     made_in,
-    maker_of,
 )
 from pyshardy.partition.resharding.regions import ElementwiseRegions
 from pyshardy.partition.resharding.share_reshards import ReshardSharing
@@ -208,7 +208,7 @@ class _Optimizer:
                 continue
             for use in reshard.results[0].uses:
                 user = use.owner.operation
-                makers = {maker_of(operand) for operand in user.operands}
+                makers = {defining_operation(operand) for operand in user.operands}
                 resharded = [each for each in makers if each and each.name == _RESHARD]
                 if len(resharded) < 2 or not self._is_elementwise(user):
                     continue
