@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from mlir_sdy.host import ir
+from mlir_sdy.uses import defining_operation, replace_by
 from pyshardy.irtools.stablehlo_views import ConstantView
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.irtools.walks import operations_named, tell_inserted
@@ -30,8 +31,7 @@ def use_sdy_constants(root: ir.Module | ir.Operation | ir.OpView) -> bool:
             loc=constant.location,
             ip=ir.InsertionPoint(constant),
         )
-        constant.results[0].replace_all_uses_with(converted.results[0])
-        constant.erase()
+        replace_by(constant, converted.results[0])
     if constants:
         tell_inserted(root, "sdy.constant")
     return bool(constants)
@@ -54,8 +54,7 @@ def share_large_constants(function: ir.Operation) -> None:
             block = function.regions[0].blocks[0]
             if kept != block.operations[0].operation:
                 kept.move_before(block.operations[0].operation)
-            constant.results[0].replace_all_uses_with(kept.results[0])
-            constant.erase()
+            replace_by(constant, kept.results[0])
 
 
 CONSTANTS = frozenset({"sdy.constant", "stablehlo.constant"})
@@ -115,11 +114,6 @@ def is_zero_element(element: ir.Attribute) -> bool:
 
 
 # --- Operations that define operands -------------------------------------------------------------
-
-
-def defining_operation(value: ir.Value) -> ir.Operation | None:
-    """Return the operation that a value is a result of; None for arguments of regions."""
-    return None if isinstance(value, ir.BlockArgument) else value.owner.operation
 
 
 def is_one_value(constant: ir.Operation) -> bool:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from mlir_sdy.host import ir
 from mlir_sdy.traversal import terminator_of
-from pyshardy.irtools.constants import defining_operation, uniform_element
+from mlir_sdy.uses import defining_operation
+from pyshardy.irtools.constants import uniform_element
 from pyshardy.irtools.functions import ENTRY
 from pyshardy.irtools.stablehlo_views import CompareView, callee_of, symbol_name
 from pyshardy.irtools.walks import operations_named

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from mlir_sdy.discardable import set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.traversal import operations_in, terminator_of
-from pyshardy.irtools.constants import defining_operation
+from mlir_sdy.uses import defining_operation, replace_by
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import COLLECTIVES
 from pyshardy.irtools.walks import operations_named
@@ -143,9 +143,7 @@ class _Pipelined:
             for late, value in zip(self._late, state.waiting, strict=True):
                 state.carried[counter.index] = self._number(counter.last)
                 results[late.index] = self._write(late, self._summed(late, value), state.carried)
-        for result, value in zip(loop.results, results, strict=True):
-            result.replace_all_uses_with(value)
-        loop.erase()
+        replace_by(loop, *results)
 
     def _peel(self, state: _State, number: int) -> None:
         """Copy an iteration, by its number from 0, and fetch for the next one."""

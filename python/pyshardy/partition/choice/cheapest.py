@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.diagnostics import are_remarks_wanted
-from mlir_sdy.fold.pattern import has_one_use
 from mlir_sdy.host import ir
 from mlir_sdy.model import (
     AxisTuple,
@@ -23,6 +22,7 @@ from mlir_sdy.model import (
     set_difference,
     sort_and_merge,
 )
+from mlir_sdy.uses import has_one_use
 from mlir_sdy.values import get_sharding
 from mlir_sdy.verify.operations import bound_manual_axes
 from pyshardy.cost.default_hardware import PreferredKind

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mlir_sdy.host import ir
+from mlir_sdy.uses import defining_operation
 from pyshardy.irtools.constants import CONSTANTS
 from pyshardy.irtools.stablehlo_views import (
     BroadcastView,
@@ -66,9 +67,9 @@ class _Evaluation:
         return self._known[value]
 
     def _evaluated(self, value: ir.Value) -> IntegerArray | None:
-        if isinstance(value, ir.BlockArgument):
+        operation = defining_operation(value)
+        if operation is None:
             return None
-        operation = value.owner.operation
         if operation.name in CONSTANTS:
             literal = ConstantView(operation).value
             if not isinstance(literal, ir.DenseIntElementsAttr):
@@ -223,9 +224,9 @@ def bounds_of_indices(value: ir.Value) -> tuple[int, int] | None:
     known = known_integers(value)
     if known is not None and known.size:
         return int(known.min()), int(known.max())
-    if isinstance(value, ir.BlockArgument):
+    operation = defining_operation(value)
+    if operation is None:
         return None
-    operation = value.owner.operation
     number = ir.OpResult(value).result_number
     match operation.name:
         case "chlo.top_k" if number == 1:

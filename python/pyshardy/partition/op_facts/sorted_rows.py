@@ -42,6 +42,7 @@ import numpy as np
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, FactorType, OpShardingRule
+from mlir_sdy.uses import defining_operation, producer
 from mlir_sdy.values import get_sharding
 from pyshardy.irtools.constants import CONSTANTS, is_one_value, uniform_element
 from pyshardy.irtools.ragged_dots import RAGGED_DOT
@@ -133,7 +134,7 @@ def is_argsort(sort: ir.Operation) -> bool:
 
 
 def _is_defined_by(value: ir.Value, name: str) -> bool:
-    return not isinstance(value, ir.BlockArgument) and value.owner.operation.name == name
+    return producer(value, name) is not None
 
 
 @dataclass
@@ -416,9 +417,9 @@ def counted_values(sizes: ir.Value, num_values: int) -> ir.Value | None:
         num_values: the number of integers, which are in a tensor of this many elements.
     """
     value = _behind_conversions(sizes)
-    if isinstance(value, ir.BlockArgument):
+    operation = defining_operation(value)
+    if operation is None:
         return None
-    operation = value.owner.operation
     if operation.name == "stablehlo.scatter" and len(operation.operands) == 3:
         operand, indices, updates = operation.operands
         adds = combining_operations(operation.regions[0].blocks[0]) == ("stablehlo.add",)
@@ -542,9 +543,9 @@ def is_equal_along(value: ir.Value, dim: int) -> bool:
 
     It is a filled constant, is broadcast along the dimension, or is computed elementwise from such.
     """
-    if isinstance(value, ir.BlockArgument):
+    operation = defining_operation(value)
+    if operation is None:
         return False
-    operation = value.owner.operation
     if operation.name in CONSTANTS:
         return is_one_value(operation)
     if operation.name == "stablehlo.broadcast_in_dim":

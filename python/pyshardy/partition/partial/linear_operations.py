@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from mlir_sdy.fold.pattern import has_one_use
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, ReductionOp
 from mlir_sdy.traversal import terminator_of
+from mlir_sdy.uses import has_one_use
 from mlir_sdy.values import get_sharding
 from pyshardy.irtools.constants import is_zero_element, uniform_element
 from pyshardy.irtools.loops import least_trips

@@ -9,8 +9,8 @@ from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import identity, ir
 from mlir_sdy.model import AxisTuple, Mesh, TensorSharding, are_equivalent, mesh_of
+from mlir_sdy.uses import defining_operation
 from mlir_sdy.values import get_sharding, set_result_shardings_of
-from pyshardy.irtools.constants import defining_operation
 from pyshardy.irtools.stablehlo_views import BroadcastView
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.op_facts.record import record_of

@@ -42,6 +42,7 @@ from mlir_sdy.model import (
     are_equivalent,
     mesh_of,
 )
+from mlir_sdy.uses import replace_by
 from mlir_sdy.values import get_sharding, set_result_shardings_of
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
 from pyshardy.cost.hardware import Hardware, load_hardware
@@ -191,8 +192,7 @@ class _Optimizer:
         if ends is None:
             return
         result = made_in(value, ends.target, reshard, self.cache)
-        reshard.results[0].replace_all_uses_with(result)
-        reshard.erase()
+        replace_by(reshard, result)
 
     # --- 2. Around elementwise operations ---------------------------------------------------
 
@@ -237,8 +237,7 @@ class _Optimizer:
                 moved = self._reshard(operand, target, maker, ir.InsertionPoint(maker))
                 maker.operands[index] = moved
         set_result_shardings_of(maker, {0: target}, self.cache)
-        reshard.results[0].replace_all_uses_with(value)
-        reshard.erase()
+        replace_by(reshard, value)
 
     def _move_after(self, reshard: ir.Operation) -> ir.Operation | None:
         """Reshard the result of the only user of `reshard` instead, if that is cheaper."""

@@ -37,7 +37,6 @@ from typing import TypeVar
 from mlir_sdy import sdy
 from mlir_sdy.attributes import value_of
 from mlir_sdy.fold import apply_patterns
-from mlir_sdy.fold.pattern import has_one_use, producer
 from mlir_sdy.fold.reduce_scatter import PATTERNS as SCATTERS
 from mlir_sdy.host import ir
 from mlir_sdy.model import (
@@ -51,6 +50,7 @@ from mlir_sdy.model import (
     sort_and_merge,
 )
 from mlir_sdy.op_classes import view_as
+from mlir_sdy.uses import has_one_use, producer, replace_by
 from mlir_sdy.values import (
     DATA_FLOW_OPERATIONS,
     get_sharding,
@@ -493,8 +493,7 @@ class _Reassociation:
         completion = _Completion(reduced, reduced_axes(reduced, self.meshes), ())
         sharding = get_sharding(product.results[0]) or self._replicated(product, completion)
         self._set_unreduced(product.results[0], sharding, completion)
-        reduced.results[0].replace_all_uses_with(product.results[0])
-        reduced.erase()
+        replace_by(reduced, product.results[0])
 
     # --- Loops -------------------------------------------------------------------------------
 
