@@ -23,7 +23,7 @@ All iterations are copies of the body. What is inserted has the location of what
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.discardable import set_discardable
@@ -32,7 +32,7 @@ from mlir_sdy.traversal import operations_in, terminator_of
 from mlir_sdy.uses import defining_operation, replace_by
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import COLLECTIVES
-from pyshardy.irtools.walks import operations_named
+from pyshardy.irtools.walks import operands_inside, operations_named
 from pyshardy.local_program.communication import PEELED
 from pyshardy.timeline.async_collectives import await_result, start_copy
 from pyshardy.timeline.loop_collectives import BARRIER, CHEAP, Early, Late, LoopCollectives
@@ -112,7 +112,7 @@ class _Pipelined:
                     pairs = zip(operation.operands, operation.results, strict=True)
                     read.update(operand for operand, result in pairs if result in read)
                 else:
-                    read.update(_operands_inside(operation))
+                    read.update(operands_inside(operation))
         return kept[::-1], read
 
     # --- The new loop -----------------------------------------------------------------------------
@@ -345,11 +345,6 @@ class _Pipelined:
 
     def _arguments(self, carried: Sequence[ir.Value]) -> _Values:
         return dict(zip(self._body.arguments, carried, strict=True))
-
-
-def _operands_inside(operation: ir.Operation) -> Iterable[ir.Value]:
-    """Return the operands of an operation, and of those in its regions."""
-    return [operand for each in operations_in(operation) for operand in each.operands]
 
 
 def _is_in(value: ir.Value, block: ir.Block) -> bool:
