@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import islice
 from typing import TypeVar
 
 from mlir_sdy.host import ir
+from mlir_sdy.traversal import operations_in
 
 _Class = TypeVar("_Class", bound=ir.OpView)
 
@@ -36,6 +38,27 @@ def is_used(value: ir.Value) -> bool:
 def has_one_use(value: ir.Value) -> bool:
     """Whether `value` has exactly one use."""
     return len(tuple(islice(value.uses, 2))) == 1
+
+
+def operands_inside(operation: ir.Operation) -> Iterator[ir.Value]:
+    """Yield the operands of an operation, and of those in its regions."""
+    for inner in operations_in(operation):
+        yield from inner.operation.operands
+
+
+def values_used(operation: ir.Operation) -> dict[ir.Value, None]:
+    """Return the operands of an operation, and the outer values that its regions use, in order."""
+    used: dict[ir.Value, None] = dict.fromkeys(operation.operands)
+    if not len(operation.regions):
+        return used
+    inside: set[ir.Value] = set()
+    for view in operations_in(operation):
+        used |= dict.fromkeys(each for each in view.operation.operands if each not in inside)
+        inside.update(view.operation.results)
+        for region in view.operation.regions:
+            for block in region.blocks:
+                inside.update(block.arguments)
+    return used
 
 
 def place_behind(value: ir.Value) -> ir.InsertionPoint:

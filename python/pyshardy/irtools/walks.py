@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of, rewrite
-from mlir_sdy.traversal import named_operations_in, operations_in, terminator_of
+from mlir_sdy.traversal import named_operations_in, terminator_of
 from pyshardy.irtools.analyses import (
     is_computed,
     module_analysis,
@@ -98,27 +98,6 @@ def has_ancestor(operation: ir.Operation, name: str) -> bool:
     while parent is not None and parent.operation.name != name:
         parent = parent.operation.parent
     return parent is not None
-
-
-def operands_inside(operation: ir.Operation) -> Iterator[ir.Value]:
-    """Yield the operands of an operation, and of those in its regions."""
-    for inner in operations_in(operation):
-        yield from inner.operation.operands
-
-
-def values_used(operation: ir.Operation) -> dict[ir.Value, None]:
-    """Return the operands of an operation, and the outer values that its regions use, in order."""
-    used: dict[ir.Value, None] = dict.fromkeys(operation.operands)
-    if not len(operation.regions):
-        return used
-    inside: set[ir.Value] = set()
-    for view in operations_in(operation):
-        used |= dict.fromkeys(each for each in view.operation.operands if each not in inside)
-        inside.update(view.operation.results)
-        for region in view.operation.regions:
-            for block in region.blocks:
-                inside.update(block.arguments)
-    return used
 
 
 def _outer_first(post_order: list[ir.Operation]) -> list[ir.Operation]:

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 from mlir_sdy.diagnostics import error, note
 from mlir_sdy.host import ir, location_of
+from mlir_sdy.uses import values_used
 from pyshardy.irtools.functions import ENTRY
 from pyshardy.irtools.stablehlo_views import COLLECTIVES, FunctionView, callee_of, symbol_name
-from pyshardy.irtools.walks import values_used
 from pyshardy.local_program.custom_calls import CUSTOM_CALL, target_of
 from pyshardy.local_program.errors import ExecutionError
 

@@ -29,10 +29,10 @@ from dataclasses import dataclass
 from mlir_sdy.discardable import set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.traversal import operations_in, terminator_of
-from mlir_sdy.uses import defining_operation, replace_by
+from mlir_sdy.uses import defining_operation, operands_inside, replace_by
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import COLLECTIVES
-from pyshardy.irtools.walks import operands_inside, operations_named
+from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.communication import PEELED
 from pyshardy.timeline.async_collectives import await_result, start_copy
 from pyshardy.timeline.loop_collectives import BARRIER, CHEAP, Early, Late, LoopCollectives

@@ -19,10 +19,10 @@ from dataclasses import dataclass, field
 
 from mlir_sdy.host import identity, ir
 from mlir_sdy.traversal import operations_in
+from mlir_sdy.uses import operands_inside
 from pyshardy.irtools.plain_operations import keeps_its_place
 from pyshardy.irtools.stablehlo_views import CollectiveView
 from pyshardy.irtools.tensor_types import tensor_bytes
-from pyshardy.irtools.walks import operands_inside
 from pyshardy.pipeline import register_pass
 
 _VARIADIC = frozenset({"stablehlo.all_gather", "stablehlo.all_reduce"})

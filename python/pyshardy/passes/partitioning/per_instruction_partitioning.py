@@ -36,6 +36,7 @@ from mlir_sdy.model import (
 )
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import operations_in
+from mlir_sdy.uses import values_used
 from mlir_sdy.values import (
     argument_shardings,
     get_sharding,
@@ -48,7 +49,6 @@ from mlir_sdy.values import (
 from pyshardy.irtools.collectives import first_free_channel, renumber_channels
 from pyshardy.irtools.functions import functions_of, has_body
 from pyshardy.irtools.stablehlo_views import target_of
-from pyshardy.irtools.walks import values_used
 from pyshardy.partition.local.device_kind import are_replicas
 from pyshardy.partition.partial.completion import completed_axes
 from pyshardy.partition.partial.reductions import completion_of
