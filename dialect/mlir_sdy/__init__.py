@@ -11,6 +11,7 @@
 | `values`           | reading and writing the sharding of any value                   |
 | `symbols`          | the meshes of a module                                          |
 | `traversal`        | iteration over operations                                       |
+| `uses`             | the definitions and uses of values, and their replacement       |
 | `effects`          | the operations that may be erased if their results are unused   |
 | `fold`             | canonicalization patterns                                       |
 | `shard`            | the shard dialect of upstream                                   |

@@ -82,8 +82,6 @@ _PIPELINE = "sdy-partition-pipeline"
 
 _LOG = logging.getLogger(__name__)
 
-"""The attributes of modules whose Python functions exist in the process that traced them."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Origin:
@@ -313,7 +311,7 @@ class PartitionedProgram(Displayed):
         Raises:
             UsageError: there is no such hardware or order.
         """
-        model = hardware if isinstance(hardware, Hardware) else load_hardware(hardware)
+        model = load_hardware(hardware)
         key = model, order
         if key not in self._timelines:
             use = resource_use_of(self.module)
@@ -356,7 +354,7 @@ def partition(
         UsageError: as for `pyshardy.partition`.
         PipelineError: the program can't be partitioned.
     """
-    model = hardware if isinstance(hardware, Hardware) else load_hardware(hardware)
+    model = load_hardware(hardware)
     keywords = dict(cast("Mapping[str, OptionValue]", options))
     if model != load_hardware(DEFAULT_HARDWARE):
         keywords["hardware"] = hardware if isinstance(hardware, str) else hardware.text

@@ -44,12 +44,14 @@ class AttributeClasses:
         )
 
     def _class(self, attribute: AttributeDecl) -> str:
-        parameters = ["cls", *map(self._get_parameter, attribute.parameters), "*"]
-        parameters.append("context: ir.Context | None = None")
         names = [parameter.name for parameter in attribute.parameters]
         values = f"({', '.join(names)}{',' if len(names) == 1 else ''})"
-        if len(values) > LINE_LENGTH - 40:
-            values = f"({''.join(f'{chr(10)}            {name},' for name in names)}\n        )"
+        build = f"        return cls.build({values}, context)"
+        if len(build) > LINE_LENGTH:
+            lines = "".join(f"            {name},\n" for name in names)
+            build = (
+                f"        values = (\n{lines}        )\n        return cls.build(values, context)"
+            )
         documented = "".join(self._documented(parameter) for parameter in attribute.parameters)
         properties = "".join(
             f"""
@@ -61,7 +63,12 @@ class AttributeClasses:
             for index, parameter in enumerate(attribute.parameters)
             if parameter.name != "value"  # the plain value has that name, and the same elements
         )
-        signature = "".join(f"        {parameter},\n" for parameter in parameters)
+        parameters = ["cls", *map(self._get_parameter, attribute.parameters), "*"]
+        parameters.append("context: ir.Context | None = None")
+        signature = f"    def get({', '.join(parameters)}) -> {attribute.class_name}:"
+        if len(signature) > LINE_LENGTH:
+            lines = "".join(f"        {parameter},\n" for parameter in parameters)
+            signature = f"    def get(\n{lines}    ) -> {attribute.class_name}:"
         return f'''class {attribute.class_name}(SdyAttribute):
     """{self._sentence(attribute.summary)}"""
 
@@ -73,15 +80,13 @@ class AttributeClasses:
         return self.plain_value()
 {properties}
     @classmethod
-    def get(
-{signature}    ) -> {attribute.class_name}:
+{signature}
         """The attribute with these parameters.
 
         Args:
 {documented}            context: where the attribute lives; the current context if not given.
         """
-        values = {values}
-        return cls.build(values, context)
+{build}
 '''
 
     def _documented(self, parameter: ParameterDecl) -> str:

@@ -95,7 +95,6 @@ class OperationDeclarations:
             results=results,
             regions=regions,
             traits=tuple(dict.fromkeys(self._traits(map(self.records.resolve, record["traits"])))),
-            assembly_format=assembly_format,
             directives=FormatParser(assembly_format, variables).parse(),
         )
 

@@ -13,49 +13,53 @@ from dialect_generator.declarations import Declarations, OperationDeclarations
 from dialect_generator.layout import LINE_LENGTH, PYTHON_HEADER
 
 
-def render(value: Any, depth: int = 0) -> str:
-    """Return a Python expression for declarations, wrapped if it is long."""
+def render(value: Any, depth: int = 0, before: str = "") -> str:
+    """Return a Python expression for declarations, wrapped if it is long.
+
+    Declarations with one or two fields, such as those of assembly formats, have arguments without
+    names, and share lines.
+
+    Args:
+        value: a declaration, or what its fields hold.
+        depth: the number of brackets around it that have lines of their own.
+        before: what stands before it in its line.
+    """
     padding = "    " * (depth + 1)
 
-    def brackets(opening: str, items: list[str], closing: str) -> str:
-        flat = opening + ", ".join(items) + closing
-        if "\n" not in flat and len(flat) + 4 * depth <= LINE_LENGTH - 20:
+    def brackets(opening: str, items: list[tuple[str, Any]], closing: str) -> str:
+        rendered = [f"{name}{render(item, depth + 1, name)}" for name, item in items]
+        flat = opening + ", ".join(rendered) + closing
+        width = 4 * depth + len(before) + len(flat)
+        if "\n" not in flat and width < LINE_LENGTH:  # a comma follows
             return flat
-        lines = "".join(f"{padding}{item},\n" for item in items)
-        return f"{opening}\n{lines}{padding[4:]}{closing}"
+        shares_lines = not any(name or _has_names(item) for name, item in items)
+        lines = [""]
+        for item in rendered:
+            longer = f"{lines[-1]} {item}," if lines[-1] else f"{padding}{item},"
+            if shares_lines and "\n" not in longer and len(longer) <= LINE_LENGTH:
+                lines[-1] = longer
+            else:
+                lines.append(f"{padding}{item},")
+        body = "\n".join(filter(None, lines))
+        return f"{opening}\n{body}\n{padding[4:]}{closing.removeprefix(',')}"
 
     if is_dataclass(value):
-        arguments = []
-        for field in fields(value):
-            item = getattr(value, field.name)
-            if field.default is MISSING or item != field.default:
-                arguments.append(f"{field.name}={render(item, depth + 1)}")
-        return brackets(f"{type(value).__name__}(", arguments, ")")
+        told = [
+            (f"{field.name}=" * _has_names(value), getattr(value, field.name))
+            for field in fields(value)
+            if field.default is MISSING or getattr(value, field.name) != field.default
+        ]
+        return brackets(f"{type(value).__name__}(", told, ")")
     if isinstance(value, tuple):
-        items = [render(item, depth + 1) for item in value]
-        return (
-            f"({items[0]},)"
-            if len(items) == 1 and "\n" not in items[0]
-            else brackets("(", items, ")")
-        )
+        return brackets("(", [("", item) for item in value], ",)" if len(value) == 1 else ")")
     if isinstance(value, dict):
-        return brackets(
-            "{",
-            [f"{json.dumps(key)}: {render(item, depth + 1)}" for key, item in value.items()],
-            "}",
-        )
-    if isinstance(value, str):
-        return render_string(value, padding)
-    return repr(value)
+        return brackets("{", [(f"{json.dumps(key)}: ", item) for key, item in value.items()], "}")
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
 
 
-def render_string(value: str, padding: str) -> str:
-    """Return a Python string literal, with a line for each line of the text."""
-    literal = json.dumps(value, ensure_ascii=False)
-    if "\n" not in value:
-        return literal
-    lines = [json.dumps(line, ensure_ascii=False) for line in value.splitlines(keepends=True)]
-    return "(\n" + "".join(f"{padding}    {line}\n" for line in lines) + f"{padding})"
+def _has_names(value: Any) -> bool:
+    """Whether the arguments of a declaration have their names."""
+    return is_dataclass(value) and len(fields(value)) > 2
 
 
 def tables_source(declarations: Declarations) -> str:
@@ -90,8 +94,7 @@ def shard_tables_source(declarations: OperationDeclarations) -> str:
     The host parses and prints its operations, so their assembly formats are left out.
     """
     operations = {
-        name: replace(each, assembly_format="", directives=())
-        for name, each in declarations.operations.items()
+        name: replace(each, directives=()) for name, each in declarations.operations.items()
     }
     return _source(
         "The declarations of upstream's shard dialect, as plain data.",

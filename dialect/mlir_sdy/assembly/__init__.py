@@ -13,12 +13,11 @@ import sys
 
 from mlir_sdy.assembly.attribute_names import misspelled_attributes
 from mlir_sdy.assembly.host_messages import with_suggestion
-from mlir_sdy.assembly.host_text import HostText
+from mlir_sdy.assembly.host_text import WITNESS, HostText
 from mlir_sdy.assembly.places import pointed_at
 from mlir_sdy.assembly.reader import Reader
 from mlir_sdy.assembly.source import BLANK, STRING, SourceText, decoded
 from mlir_sdy.assembly.syntax import SDY, Syntax
-from mlir_sdy.assembly.unverified import WITNESS
 from mlir_sdy.assembly.writer import Writer
 from mlir_sdy.diagnostics import (
     Diagnostic,

@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import sys
 from dataclasses import dataclass, replace
 
+from mlir_sdy.ambient import Ambient
 from mlir_sdy.assembly.rewritten_text import RewrittenText
 from mlir_sdy.assembly.source import BLANK, Cursor, SourceText, on_one_line
-from mlir_sdy.assembly.unverified import parse_unverified
 from mlir_sdy.diagnostics import Diagnostic, ParseError, SourceLocation
-from mlir_sdy.host import diagnostics_of, ir, location_of, parse_operation
+from mlir_sdy.host import diagnostics_of, ir, irdl, location_of, parse_operation
 
 _ALIAS_DEFINITION = re.compile(r"^[ \t]*[#!][A-Za-z_][\w$.-]*[ \t]*=[ \t]*", re.MULTILINE)
 _RESOURCES = re.compile(r"^\{-#", re.MULTILINE)
@@ -167,3 +168,68 @@ def _as_module(root: ir.Operation, *, is_wrapped: bool) -> ir.Module:
     for operation in list(root.regions[0].blocks[0].operations):
         module.body.append(operation)
     return module
+
+
+# --- Programs that aren't verified ----------------------------------------------------------------
+
+# The host's parser verifies its result, and returns nothing if that fails. The verifier of a
+# witness, the first operation of the module, copies the module before any other operation is
+# verified.
+
+
+WITNESS = '"sdy_unverified.witness"() : () -> () '
+"""Text of the witness, to be put at the front of the module to parse."""
+
+_DECLARATION = "irdl.dialect @sdy_unverified { irdl.operation @witness {} }"
+
+_seen = Ambient[list[ir.Operation]]("mlir_sdy_unverified_modules", [])
+
+
+class _Witness(ir.DynamicOpTrait):
+    """Copies the module around an operation when the operation is verified."""
+
+    @staticmethod
+    def verify_invariants(witness: ir.OpView) -> bool:
+        parent = witness.operation.parent
+        if parent is not None and _uses_only_enclosing_values(parent.operation):
+            _seen.get().append(parent.operation.clone(ip=False).operation)
+        return False  # Stop here, since verifying the clone of an invalid operation can crash.
+
+
+def _uses_only_enclosing_values(
+    operation: ir.Operation, enclosing: frozenset[ir.Block] = frozenset()
+) -> bool:
+    """Whether every operand inside of `operation` is defined in a region around its use.
+
+    MLIR's parser resolves a use to a definition in another function, which the verifier refuses.
+    A clone of such a use refers to the original value, and so crashes the process when the
+    original is erased.
+    """
+    for region in operation.regions:
+        blocks = enclosing.union(region.blocks)
+        for block in region.blocks:
+            for inner in block.operations:
+                for operand in inner.operands:
+                    owner = operand.owner
+                    block_of_owner = owner if isinstance(owner, ir.Block) else owner.operation.block
+                    if block_of_owner not in blocks:
+                        return False
+                if not _uses_only_enclosing_values(inner.operation, blocks):
+                    return False
+    return True
+
+
+def parse_unverified(text: str, filename: str, context: ir.Context) -> ir.Operation | None:
+    """Parse `text`, which starts with `WITNESS`; return the module without it, or None."""
+    if not context.is_dialect_loaded("sdy_unverified"):
+        with context, ir.Location.unknown():
+            irdl.load_dialects(ir.Module.parse(_DECLARATION))
+            _Witness.attach("sdy_unverified.witness")
+    seen: list[ir.Operation] = []
+    with _seen.bound(seen), contextlib.suppress(ir.MLIRError):
+        parse_operation(text, filename, context)
+    if not seen:
+        return None
+    root = seen[0]
+    root.regions[0].blocks[0].operations[0].operation.erase()
+    return root

@@ -8,7 +8,7 @@
 | `collectives`    | collectives without effect, and inverse pairs of collectives      |
 | `reduce_scatter` | all-reduces whose results are only sliced                         |
 | `computations`   | unused arguments of manual computations, and those without values |
-| `pattern`        | the class of patterns, and common queries of the IR               |
+| `pattern`        | the class of patterns                                             |
 
 The function `canonicalize` applies them alone; the pass `canonicalize` of pipelines applies them
 together with upstream's pass of that name.

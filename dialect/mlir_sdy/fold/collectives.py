@@ -11,10 +11,11 @@ from collections.abc import Sequence
 
 from mlir_sdy import sdy
 from mlir_sdy.attributes import attribute_of, value_of
-from mlir_sdy.fold.pattern import COLLECTIVE, Pattern, has_one_use, is_used, producer_of_class
+from mlir_sdy.fold.pattern import COLLECTIVE, Pattern
 from mlir_sdy.host import rewrite
 from mlir_sdy.model import AxisRefList, are_equivalent, common_mesh, mesh_of, sort_and_merge
 from mlir_sdy.symbols import enclosing_module, meshes_of
+from mlir_sdy.uses import has_one_use, is_used, producer_of_class
 from mlir_sdy.values import get_sharding
 
 _AlongAxes = sdy.AllGatherOp | sdy.AllReduceOp | sdy.AllSliceOp | sdy.ReduceScatterOp

@@ -6,10 +6,11 @@ from __future__ import annotations
 from mlir_sdy import sdy
 from mlir_sdy.attributes import attribute_of, value_of
 from mlir_sdy.discardable import set_discardable
-from mlir_sdy.fold.pattern import Pattern, is_used
+from mlir_sdy.fold.pattern import Pattern
 from mlir_sdy.host import rewrite
 from mlir_sdy.model import TensorShardingPerValue
 from mlir_sdy.ods.irdl_groups import OPERAND_SIZES, RESULT_SIZES
+from mlir_sdy.uses import is_used
 
 _OWN = frozenset({"in_shardings", "out_shardings", "manual_axes", OPERAND_SIZES, RESULT_SIZES})
 

@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The class of patterns, and common queries of the IR."""
+"""The class of patterns."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import islice
-from typing import Any, TypeVar
+from typing import Any
 
 from mlir_sdy.host import ir, rewrite
-
-_Class = TypeVar("_Class", bound=ir.OpView)
 
 Rewrite = Callable[[Any, rewrite.PatternRewriter], bool | ir.OpView]
 """A function that takes an operation as an object of its class."""
@@ -49,27 +46,3 @@ class Pattern:
     def name(self) -> str:
         """The name of the pattern in options of passes."""
         return self.rewrite.__name__.replace("_", "-")
-
-
-def producer(value: ir.Value, name: str) -> ir.Operation | None:
-    """Return the operation that defines `value` if its name is `name`, or None."""
-    if isinstance(value, ir.BlockArgument):
-        return None
-    operation = value.owner.operation
-    return operation if operation.name == name else None
-
-
-def producer_of_class(value: ir.Value, op_class: type[_Class]) -> _Class | None:
-    """Return the operation that defines `value` as an object of its class; None for another one."""
-    owner = value.owner
-    return owner if isinstance(owner, op_class) else None
-
-
-def is_used(value: ir.Value) -> bool:
-    """Whether `value` has uses."""
-    return next(iter(value.uses), None) is not None
-
-
-def has_one_use(value: ir.Value) -> bool:
-    """Whether `value` has exactly one use."""
-    return len(tuple(islice(value.uses, 2))) == 1

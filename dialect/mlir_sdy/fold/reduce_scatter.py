@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache, value_of
-from mlir_sdy.fold.pattern import COLLECTIVE, Pattern, producer_of_class
+from mlir_sdy.fold.pattern import COLLECTIVE, Pattern
 from mlir_sdy.host import rewrite
 from mlir_sdy.model import (
     AxisRef,
@@ -20,6 +20,7 @@ from mlir_sdy.model import (
 )
 from mlir_sdy.model.collectives import slice_axes
 from mlir_sdy.symbols import enclosing_module, meshes_of
+from mlir_sdy.uses import producer_of_class
 from mlir_sdy.values import get_sharding
 
 

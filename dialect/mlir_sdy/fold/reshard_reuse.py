@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from mlir_sdy import sdy
 from mlir_sdy.attributes import value_of
 from mlir_sdy.effects import is_removable
-from mlir_sdy.fold.pattern import Pattern, producer
+from mlir_sdy.fold.pattern import Pattern
 from mlir_sdy.host import ir, rewrite
 from mlir_sdy.model import DimensionSharding, Shape, TensorSharding, mesh_of, place_data_alike
 from mlir_sdy.symbols import enclosing_module, meshes_of
+from mlir_sdy.uses import producer
 from mlir_sdy.values import rank_of
 
 _RESHAPE = "stablehlo.reshape"

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from mlir_sdy import sdy
-from mlir_sdy.fold.pattern import RESHARD, Pattern, has_one_use, producer_of_class
+from mlir_sdy.fold.pattern import RESHARD, Pattern
 from mlir_sdy.host import ir, rewrite
+from mlir_sdy.uses import has_one_use, producer_of_class
 
 
 def merge_reshards(reshard: sdy.ReshardOp, rewriter: rewrite.PatternRewriter) -> bool | ir.OpView:

@@ -21,8 +21,7 @@ argument.
 | `devices`             | coordinates of devices along axes, shard indices, replica groups     |
 | `placement`           | the slice of a tensor that each device holds                         |
 | `rule`                | sharding rules and the names of factors                              |
-| `all_to_all`          | the moves of an all-to-all                                           |
-| `collectives`         | the axes of a collective's result from those of its operand          |
+| `collectives`         | the axes of a collective's result, and the moves of an all-to-all    |
 | `edges`               | the record of propagation steps                                      |
 | `errors`              | the exception of this package                                        |
 | `hashing`             | values with a cached hash                                            |
@@ -32,7 +31,6 @@ argument.
 Invalid values and arguments raise `ModelError`.
 """
 
-from mlir_sdy.model.all_to_all import AllToAllParam, AllToAllParamList
 from mlir_sdy.model.axes import AxisRef, AxisRefList, ListOfAxisRefLists, SubAxisInfo
 from mlir_sdy.model.axis_lists import (
     AxisTuple,
@@ -55,6 +53,7 @@ from mlir_sdy.model.axis_prefix import (
     is_strict_prefix,
     prefix_status,
 )
+from mlir_sdy.model.collectives import AllToAllParam, AllToAllParamList
 from mlir_sdy.model.devices import (
     coordinates,
     device_position,

@@ -113,17 +113,9 @@ class AxisRef(TextRepr):
         """Whether `other` contains this ref and both begin at the same pre-size."""
         return other.contains(self) and self.pre_size == other.pre_size
 
-    def is_strict_prefix_of(self, other: AxisRef) -> bool:
-        """Whether this ref is a prefix of `other` and differs from it."""
-        return self != other and self.is_prefix_of(other)
-
     def is_suffix_of(self, other: AxisRef, mesh: Mesh) -> bool:
         """Whether `other` contains this ref and both end at the same pre-size."""
         return other.contains(self) and self.next_pre_size(mesh) == other.next_pre_size(mesh)
-
-    def is_strict_suffix_of(self, other: AxisRef, mesh: Mesh) -> bool:
-        """Whether this ref is a suffix of `other` and differs from it."""
-        return self != other and self.is_suffix_of(other, mesh)
 
     # --- Overlap ----------------------------------------------------------------------------
 

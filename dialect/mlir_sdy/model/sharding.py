@@ -386,15 +386,3 @@ class TensorShardingPerValue(HashSlot):
     def fully_closed(cls, ranks: Iterable[int], mesh_or_ref: str | Mesh) -> TensorShardingPerValue:
         """A fully closed sharding for each value, given by its rank."""
         return cls(tuple(TensorSharding.fully_closed(rank, mesh_or_ref) for rank in ranks))
-
-    @classmethod
-    def open_but_one(
-        cls, ranks: Iterable[int], index: int, sharding: TensorSharding
-    ) -> TensorShardingPerValue:
-        """Fully open shardings, but the given one for the value at `index`."""
-        return cls(
-            tuple(
-                sharding if at == index else TensorSharding.fully_open(rank, sharding.mesh_or_ref)
-                for at, rank in enumerate(ranks)
-            )
-        )

@@ -45,20 +45,14 @@ class ManualAxesAttr(SdyAttribute):
         return self.plain_value()
 
     @classmethod
-    def get(
-        cls,
-        value: Sequence[str],
-        *,
-        context: ir.Context | None = None,
-    ) -> ManualAxesAttr:
+    def get(cls, value: Sequence[str], *, context: ir.Context | None = None) -> ManualAxesAttr:
         """The attribute with these parameters.
 
         Args:
             value: names of the manual axes.
             context: where the attribute lives; the current context if not given.
         """
-        values = (value,)
-        return cls.build(values, context)
+        return cls.build((value,), context)
 
 
 class MeshAxisAttr(SdyAttribute):
@@ -82,13 +76,7 @@ class MeshAxisAttr(SdyAttribute):
         return self.parameter(1)
 
     @classmethod
-    def get(
-        cls,
-        name: str,
-        size: int,
-        *,
-        context: ir.Context | None = None,
-    ) -> MeshAxisAttr:
+    def get(cls, name: str, size: int, *, context: ir.Context | None = None) -> MeshAxisAttr:
         """The attribute with these parameters.
 
         Args:
@@ -96,8 +84,7 @@ class MeshAxisAttr(SdyAttribute):
             size: size of the axis.
             context: where the attribute lives; the current context if not given.
         """
-        values = (name, size)
-        return cls.build(values, context)
+        return cls.build((name, size), context)
 
 
 class MeshAttr(SdyAttribute):
@@ -135,8 +122,7 @@ class MeshAttr(SdyAttribute):
             device_ids: explicit order of the devices, or the device of a maximal mesh.
             context: where the attribute lives; the current context if not given.
         """
-        values = (axes, device_ids)
-        return cls.build(values, context)
+        return cls.build((axes, device_ids), context)
 
 
 class SubAxisInfoAttr(SdyAttribute):
@@ -160,13 +146,7 @@ class SubAxisInfoAttr(SdyAttribute):
         return self.parameter(1)
 
     @classmethod
-    def get(
-        cls,
-        pre_size: int,
-        size: int,
-        *,
-        context: ir.Context | None = None,
-    ) -> SubAxisInfoAttr:
+    def get(cls, pre_size: int, size: int, *, context: ir.Context | None = None) -> SubAxisInfoAttr:
         """The attribute with these parameters.
 
         Args:
@@ -174,8 +154,7 @@ class SubAxisInfoAttr(SdyAttribute):
             size: size of the sub-axis.
             context: where the attribute lives; the current context if not given.
         """
-        values = (pre_size, size)
-        return cls.build(values, context)
+        return cls.build((pre_size, size), context)
 
 
 class AxisRefAttr(SdyAttribute):
@@ -213,8 +192,7 @@ class AxisRefAttr(SdyAttribute):
             sub_axis_info: part of the axis; the full axis if absent.
             context: where the attribute lives; the current context if not given.
         """
-        values = (name, sub_axis_info)
-        return cls.build(values, context)
+        return cls.build((name, sub_axis_info), context)
 
 
 class AxisRefListAttr(SdyAttribute):
@@ -240,8 +218,7 @@ class AxisRefListAttr(SdyAttribute):
             value: axis references.
             context: where the attribute lives; the current context if not given.
         """
-        values = (value,)
-        return cls.build(values, context)
+        return cls.build((value,), context)
 
 
 class ListOfAxisRefListsAttr(SdyAttribute):
@@ -267,8 +244,7 @@ class ListOfAxisRefListsAttr(SdyAttribute):
             value: one list for each dimension.
             context: where the attribute lives; the current context if not given.
         """
-        values = (value,)
-        return cls.build(values, context)
+        return cls.build((value,), context)
 
 
 class DimensionShardingAttr(SdyAttribute):
@@ -313,8 +289,7 @@ class DimensionShardingAttr(SdyAttribute):
             priority: priority in propagation; 0 is the highest.
             context: where the attribute lives; the current context if not given.
         """
-        values = (axes, is_closed, priority)
-        return cls.build(values, context)
+        return cls.build((axes, is_closed, priority), context)
 
 
 class TensorShardingAttr(SdyAttribute):
@@ -411,8 +386,7 @@ class TensorShardingPerValueAttr(SdyAttribute):
             shardings: one sharding for each value.
             context: where the attribute lives; the current context if not given.
         """
-        values = (shardings,)
-        return cls.build(values, context)
+        return cls.build((shardings,), context)
 
 
 class DimMappingAttr(SdyAttribute):
@@ -443,8 +417,7 @@ class DimMappingAttr(SdyAttribute):
             factor_indices: factors of the dimension, major to minor.
             context: where the attribute lives; the current context if not given.
         """
-        values = (factor_indices,)
-        return cls.build(values, context)
+        return cls.build((factor_indices,), context)
 
 
 class TensorMappingAttr(SdyAttribute):
@@ -475,8 +448,7 @@ class TensorMappingAttr(SdyAttribute):
             dim_mappings: one mapping for each dimension.
             context: where the attribute lives; the current context if not given.
         """
-        values = (dim_mappings,)
-        return cls.build(values, context)
+        return cls.build((dim_mappings,), context)
 
 
 class OpShardingRuleAttr(SdyAttribute):
@@ -611,8 +583,7 @@ class AllToAllParamAttr(SdyAttribute):
             tgt_dim: target dimension.
             context: where the attribute lives; the current context if not given.
         """
-        values = (axes, src_dim, tgt_dim)
-        return cls.build(values, context)
+        return cls.build((axes, src_dim, tgt_dim), context)
 
 
 class AllToAllParamListAttr(SdyAttribute):
@@ -638,8 +609,7 @@ class AllToAllParamListAttr(SdyAttribute):
             value: moves.
             context: where the attribute lives; the current context if not given.
         """
-        values = (value,)
-        return cls.build(values, context)
+        return cls.build((value,), context)
 
 
 class EdgeValueRefAttr(SdyAttribute):
@@ -677,8 +647,7 @@ class EdgeValueRefAttr(SdyAttribute):
             index: number of the operand or result.
             context: where the attribute lives; the current context if not given.
         """
-        values = (type, index)
-        return cls.build(values, context)
+        return cls.build((type, index), context)
 
 
 class AxisToPropagationDetailsAttr(SdyAttribute):
@@ -723,8 +692,7 @@ class AxisToPropagationDetailsAttr(SdyAttribute):
             targets: values that received the axis.
             context: where the attribute lives; the current context if not given.
         """
-        values = (axis_name, source, targets)
-        return cls.build(values, context)
+        return cls.build((axis_name, source, targets), context)
 
 
 class PropagationOneStepAttr(SdyAttribute):
@@ -762,8 +730,7 @@ class PropagationOneStepAttr(SdyAttribute):
             axis_entries: one entry for each axis propagated.
             context: where the attribute lives; the current context if not given.
         """
-        values = (step_index, axis_entries)
-        return cls.build(values, context)
+        return cls.build((step_index, axis_entries), context)
 
 
 class PropagationEdgesAttr(SdyAttribute):
@@ -789,5 +756,4 @@ class PropagationEdgesAttr(SdyAttribute):
             value: steps that propagated an axis.
             context: where the attribute lives; the current context if not given.
         """
-        values = (value,)
-        return cls.build(values, context)
+        return cls.build((value,), context)

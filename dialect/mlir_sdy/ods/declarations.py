@@ -176,19 +176,17 @@ class OperationDecl:
         name: with the dialect, such as `sdy.all_gather`.
         class_name: the class in `mlir_sdy.ods._sdy_ops_gen`.
         traits: ODS names of traits and interfaces, such as `Pure` or `HasParent<ModuleOp>`.
-        assembly_format: as in ODS, after the operation's name; empty if the host prints it.
-        directives: the assembly format, parsed.
+        directives: the assembly format, parsed; none if the host prints the operation.
     """
 
     name: str
     class_name: str
     summary: str
-    operands: tuple[ValueDecl, ...]
-    attributes: tuple[OpAttributeDecl, ...]
-    results: tuple[ValueDecl, ...]
-    regions: tuple[RegionDecl, ...]
-    traits: tuple[str, ...]
-    assembly_format: str = ""
+    operands: tuple[ValueDecl, ...] = ()
+    attributes: tuple[OpAttributeDecl, ...] = ()
+    results: tuple[ValueDecl, ...] = ()
+    regions: tuple[RegionDecl, ...] = ()
+    traits: tuple[str, ...] = ()
     directives: tuple[Directive, ...] = ()
 
     @property
@@ -268,5 +266,3 @@ class EnumDecl:
     summary: str
     cases: tuple[EnumCaseDecl, ...]
 
-
-# --- Passes -------------------------------------------------------------------------------------

@@ -4,8 +4,8 @@
 There are three stages (the third one needs all meshes and so runs on modules only):
 
 1. `operations`: an operation by itself, whenever MLIR verifies.
-2. `discardable`, `sharding_rule`, `edges`: `sdy.*` attributes on operations and functions of any
-   dialect; `collectives`: the common rules of all collectives.
+2. `discardable`, `sharding_rule`: `sdy.*` attributes on operations and functions of any dialect;
+   `collectives`: the common rules of all collectives.
    3. `symbol_uses`: operations of the dialect with the meshes that they refer to.
 
    `shard` has additional checks of upstream's shard dialect, which run before upstream's verifier.

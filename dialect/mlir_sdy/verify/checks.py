@@ -19,11 +19,12 @@ from mlir_sdy.traversal import named_operations_in
 from mlir_sdy.values import get_sharding, result_types_key
 from mlir_sdy.verify.collectives import COLLECTIVES, verify_collective
 from mlir_sdy.verify.discardable import (
+    verify_edges_attribute,
+    verify_edges_list_attribute,
     verify_function,
     verify_place_of_contract,
     verify_sharding_attribute,
 )
-from mlir_sdy.verify.edges import verify_edges_attribute, verify_edges_list_attribute
 from mlir_sdy.verify.operations import bound_manual_axes
 from mlir_sdy.verify.sharding import ManualAxes
 from mlir_sdy.verify.sharding_rule import verify_rule_attribute

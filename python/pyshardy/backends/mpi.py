@@ -15,6 +15,7 @@ import numpy as np
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.discardable import set_discardable
 from mlir_sdy.host import ir, load_loop_passes, location_of, passmanager
+from mlir_sdy.uses import replace_by
 from pyshardy.backends.arrays.sharded_arrays import Column, OwnPart
 from pyshardy.backends.decompositions.registry import decomposed
 from pyshardy.backends.engines import Arrays
@@ -249,8 +250,7 @@ def _replace_by_communicator(operation: ir.Operation, handle: int) -> None:
             results=[operation.results[0].type],
             operands=[number.result],
         )
-    operation.results[0].replace_all_uses_with(cast.result)
-    operation.erase()
+    replace_by(operation, cast.result)
 
 
 def _constant(value: ir.Value) -> int:

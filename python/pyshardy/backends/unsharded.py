@@ -6,6 +6,7 @@ from __future__ import annotations
 from mlir_sdy.diagnostics import PassError, error, note
 from mlir_sdy.discardable import remove_discardable
 from mlir_sdy.host import ir, location_of
+from mlir_sdy.uses import replace_by
 from mlir_sdy.verify import verify
 from pyshardy.irtools.functions import replace_by_body
 from pyshardy.irtools.modules import copy_of
@@ -59,8 +60,7 @@ def _unshard(operation: ir.Operation) -> None:
     if name == "func.func":
         _drop_attributes_of_interface(operation)
     if name in _PASS_THROUGH:
-        operation.results[0].replace_all_uses_with(operation.operands[0])
-        operation.erase()
+        replace_by(operation, operation.operands[0])
     elif name in ("sdy.mesh", "sdy.sharding_group"):
         operation.erase()
     elif name == "sdy.constant":
@@ -100,5 +100,4 @@ def _replace_constant(operation: ir.Operation) -> None:
     with operation.location, ir.InsertionPoint(operation):
         literal = ConstantView(operation).value
         constant = StablehloBuilder().literal(literal, operation.results[0].type)
-    operation.results[0].replace_all_uses_with(constant)
-    operation.erase()
+    replace_by(operation, constant)

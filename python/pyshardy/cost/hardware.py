@@ -307,17 +307,19 @@ def presets() -> tuple[str, ...]:
     return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
 
 
-def load_hardware(text: str) -> Hardware:
-    """Read hardware.
+def load_hardware(text: Hardware | str) -> Hardware:
+    """Read hardware; a value is returned as it is.
 
     Args:
-        text: the name of a preset; a TOML file, whose name ends with ".toml"; or an inline table
-            of TOML, such as `Hardware.text`.
+        text: the name of a preset; a TOML file, whose name ends with ".toml"; an inline table of
+            TOML, such as `Hardware.text`; or a value.
 
     Raises:
         WrongTypeError: it is no text.
         UsageError: there is no such preset or file, or an entry is missing or invalid.
     """
+    if isinstance(text, Hardware):
+        return text
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         expected = f"hardware: sdy.Hardware, a file *.toml or one of {', '.join(presets())}"
         raise wrong_type("load_hardware", expected, text)
@@ -354,7 +356,7 @@ def report_hardware_of(
         UsageError: there is no such hardware.
     """
     used = report_hardware or (REPORT_HARDWARE if hardware == DEFAULT_HARDWARE else hardware)
-    return load_hardware(used) if isinstance(used, str) else used
+    return load_hardware(used)
 
 
 def warn_of_other_axes(hardware: Hardware, sizes: Mapping[str, int]) -> None:

@@ -22,7 +22,7 @@ from mlir_sdy.model import Mesh, OpShardingRule, TensorSharding
 from mlir_sdy.values import get_sharding
 from pyshardy.cost.hardware import Hardware
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
-from pyshardy.partition.choice.cheapest_axes import ComparedAxes, FactorTensor, alternatives
+from pyshardy.partition.choice.cheapest_axes import AxisComparison, ComparedAxes, FactorTensor
 from pyshardy.partition.choice.even_factors import even_factors, with_even_factors
 from pyshardy.partition.op_facts.record import rule_on_shards
 from pyshardy.partition.partial.reductions import blocked_factors
@@ -159,7 +159,7 @@ class _Operation:
         replicated = frozenset(
             axis.name for each in self.shardings if each for axis in each.replicated_axes
         )
-        return alternatives(
+        return AxisComparison(
             rule,
             projection,
             self.tensors,
@@ -169,7 +169,7 @@ class _Operation:
             self.hardware,
             self.even,
             replicated,
-        )
+        ).alternatives()
 
     def choices(self) -> tuple[Choice, ...]:
         """Return the ways with different collectives, the one with the least time first."""

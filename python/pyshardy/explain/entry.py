@@ -218,7 +218,7 @@ def explain(
     store = Store.at(cache) if compared is None else None
     if store is None:
         return ProgramExplanation.of(explained(module))
-    devices = load_hardware(hardware) if isinstance(hardware, str) else hardware
+    devices = load_hardware(hardware)
     asked = devices.text, report_hardware_of(hardware, report_hardware).text
     request = f"explain {asked} {title} {form_of(module)} {sorted(options.items())}"
     return KeptExplanation(store, partial(copy_of, module), request, explained)

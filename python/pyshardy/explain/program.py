@@ -89,9 +89,7 @@ class ExplainedProgram(Displayed):
                     self.recorder,
                     self.record,
                     self.in_form,
-                    load_hardware(self.hardware)
-                    if isinstance(self.hardware, str)
-                    else self.hardware,
+                    load_hardware(self.hardware),
                 )
             )
 

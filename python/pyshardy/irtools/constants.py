@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from mlir_sdy.host import ir
+from mlir_sdy.uses import defining_operation, replace_by
 from pyshardy.irtools.stablehlo_views import ConstantView
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.irtools.walks import operations_named, tell_inserted
@@ -30,8 +31,7 @@ def use_sdy_constants(root: ir.Module | ir.Operation | ir.OpView) -> bool:
             loc=constant.location,
             ip=ir.InsertionPoint(constant),
         )
-        constant.results[0].replace_all_uses_with(converted.results[0])
-        constant.erase()
+        replace_by(constant, converted.results[0])
     if constants:
         tell_inserted(root, "sdy.constant")
     return bool(constants)
@@ -54,9 +54,11 @@ def share_large_constants(function: ir.Operation) -> None:
             block = function.regions[0].blocks[0]
             if kept != block.operations[0].operation:
                 kept.move_before(block.operations[0].operation)
-            constant.results[0].replace_all_uses_with(kept.results[0])
-            constant.erase()
+            replace_by(constant, kept.results[0])
 
+
+CONSTANTS = frozenset({"sdy.constant", "stablehlo.constant"})
+"""The names of the constants of both dialects."""
 
 _MANY = 1024
 """The number of elements from which equal constants are merged."""
@@ -72,6 +74,21 @@ def splat_of(value: ir.Value) -> ir.Attribute | None:
     literal = ConstantView(value.owner.operation).value
     is_splat = isinstance(literal, ir.DenseElementsAttr) and literal.is_splat
     return literal.get_splat_value() if is_splat else None
+
+
+def uniform_element(value: ir.Value, behind: Collection[str] = ()) -> ir.Attribute | None:
+    """Return the element of a constant of either dialect whose elements are equal, else None.
+
+    Args:
+        value: the constant, or what some operations compute from it.
+        behind: the names of these operations, such as broadcasts.
+    """
+    producer = defining_operation(value)
+    while producer is not None and producer.name in behind:
+        producer = defining_operation(producer.operands[0])
+    if producer is None or producer.name not in CONSTANTS or not is_one_value(producer):
+        return None
+    return ConstantView(producer).value.get_splat_value()
 
 
 def filled(tensor: ir.Type, element: ir.Attribute) -> ir.DenseElementsAttr:
@@ -97,11 +114,6 @@ def is_zero_element(element: ir.Attribute) -> bool:
 
 
 # --- Operations that define operands -------------------------------------------------------------
-
-
-def defining_operation(value: ir.Value) -> ir.Operation | None:
-    """Return the operation that a value is a result of; None for arguments of regions."""
-    return None if isinstance(value, ir.BlockArgument) else value.owner.operation
 
 
 def is_one_value(constant: ir.Operation) -> bool:

@@ -11,6 +11,7 @@ from mlir_sdy.discardable import as_text, has_discardable, set_discardable, text
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.traversal import global_type, operations_in, terminator_of
+from mlir_sdy.uses import replace_by
 from mlir_sdy.values import argument_shardings, result_shardings, result_shardings_of
 from pyshardy.irtools.stablehlo_views import CallView, FunctionView, callee_of, symbol_name
 from pyshardy.irtools.walks import operations_named
@@ -156,9 +157,7 @@ def replace_by_body(operation: ir.Operation, body: ir.Block) -> None:
     *inner, terminator = (view.operation for view in body.operations)
     for each in inner:
         each.move_before(operation)
-    for result, value in zip(operation.results, list(terminator.operands), strict=True):
-        result.replace_all_uses_with(value)
-    operation.erase()
+    replace_by(operation, *list(terminator.operands))
 
 
 def must_stay(call: ir.Operation) -> bool:

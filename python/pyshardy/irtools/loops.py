@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from mlir_sdy.host import ir
 from mlir_sdy.traversal import terminator_of
-from pyshardy.irtools.constants import defining_operation
+from mlir_sdy.uses import defining_operation
+from pyshardy.irtools.constants import uniform_element
 from pyshardy.irtools.functions import ENTRY
-from pyshardy.irtools.stablehlo_views import CompareView, ConstantView, callee_of, symbol_name
+from pyshardy.irtools.stablehlo_views import CompareView, callee_of, symbol_name
 from pyshardy.irtools.walks import operations_named
 
 _CONSTANTS = frozenset({"stablehlo.constant", "sdy.constant"})
@@ -98,13 +99,7 @@ def _number(value: ir.Value, loop: ir.Operation) -> int | None:
         ):
             return None
         value = loop.operands[index]
-    producer = defining_operation(value)
-    if producer is None or producer.name not in _CONSTANTS:
-        return None
-    literal = ConstantView(producer).value
-    if not isinstance(literal, ir.DenseElementsAttr) or not literal.is_splat:
-        return None
-    number = literal.get_splat_value()
+    number = uniform_element(value)
     return number.value if isinstance(number, ir.IntegerAttr) else None
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from mlir_sdy.host import ir
+from mlir_sdy.uses import replace_by
 from mlir_sdy.values import ASYNC_DONE, ASYNC_START
 from pyshardy.irtools.stablehlo_views import CustomCallView
 from pyshardy.irtools.walks import operations_named
@@ -65,9 +66,7 @@ def make_synchronous(
             if waits:
                 operation.move_before(start)
         for wait in waits:
-            for result, value in zip(wait.results, terminator.operands, strict=True):
-                result.replace_all_uses_with(value)
-            wait.erase()
+            replace_by(wait, *terminator.operands)
         start.erase()
     return is_changed
 
@@ -80,6 +79,5 @@ def remove_barriers(function: ir.Operation | ir.OpView) -> bool:
     """
     barriers = operations_named({"sdy.propagation_barrier"}, function)
     for barrier in barriers:
-        barrier.results[0].replace_all_uses_with(barrier.operands[0])
-        barrier.erase()
+        replace_by(barrier, barrier.operands[0])
     return bool(barriers)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mlir_sdy.host import ir
+from mlir_sdy.uses import replace_by
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import RaggedDotView
 from pyshardy.irtools.tensor_types import shape_of, with_shape
@@ -26,8 +27,7 @@ def expand_ragged_dots(module: ir.Module) -> None:
     for operation in operations_named({RAGGED_DOT}, module):
         with operation.context, operation.location, ir.InsertionPoint(operation):
             expanded = _expanded(operation, StablehloBuilder())
-        operation.results[0].replace_all_uses_with(expanded)
-        operation.erase()
+        replace_by(operation, expanded)
 
 
 def cumulative_sums(builder: StablehloBuilder, numbers: ir.Value) -> ir.Value:

@@ -15,6 +15,7 @@ from mlir_sdy.discardable import get_discardable
 from mlir_sdy.host import identity, ir
 from mlir_sdy.model import Mesh, TensorSharding, TensorShardingPerValue
 from mlir_sdy.traversal import named_operations_in
+from mlir_sdy.uses import replace_by
 from mlir_sdy.values import (
     COMPUTATIONS,
     SHARDING,
@@ -248,8 +249,7 @@ def constraint_to_reshard(constraint: ir.Operation) -> None:
         loc=constraint.location,
         ip=ir.InsertionPoint(constraint),
     )
-    constraint.results[0].replace_all_uses_with(reshard.results[0])
-    constraint.erase()
+    replace_by(constraint, reshard.results[0])
 
 
 # --- The edges of an operation, whose shardings are moved to it -----------------------------------
@@ -310,8 +310,7 @@ def result_edges(operation: ir.Operation) -> EdgeGroup:
 
 def remove_edge(edge: ir.Operation) -> None:
     """Replace `edge` by its input."""
-    edge.results[0].replace_all_uses_with(edge.operands[0])
-    edge.erase()
+    replace_by(edge, edge.operands[0])
 
 
 def _group(operation: ir.Operation, owners: Sequence[ir.Value], write: _Write) -> EdgeGroup:

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from mlir_sdy.discardable import get_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.late_numpy import np
+from mlir_sdy.uses import replace_by
 from mlir_sdy.values import SHARDING
 from pyshardy.irtools.constants import constant_integers
 from pyshardy.irtools.stablehlo_views import DimensionSizeView
@@ -91,9 +92,7 @@ def _replaced(operation: ir.Operation, form: StaticForm) -> ir.Operation:
         operands=list(operation.operands)[: form.num_operands],
         attributes=kept | form.attributes,
     )
-    for result, new in zip(operation.results, static.results, strict=True):
-        result.replace_all_uses_with(new)
-    operation.erase()
+    replace_by(operation, *static.results)
     return static
 
 

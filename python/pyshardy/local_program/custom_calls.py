@@ -10,6 +10,7 @@ from typing import Any
 from mlir_sdy.diagnostics import SourceLocation
 from mlir_sdy.discardable import get_discardable
 from mlir_sdy.host import ir, location_of
+from mlir_sdy.uses import replace_by
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import CustomCallView, target_of
 from pyshardy.irtools.tensor_types import element_type_of
@@ -69,8 +70,7 @@ def drop_inspections(module: ir.Module) -> None:
     They refer to a function by its address, which is good in the process that traced it only.
     """
     for call in calls_to({INSPECTION}, module):
-        call.results[0].replace_all_uses_with(call.operands[0])
-        call.erase()
+        replace_by(call, call.operands[0])
 
 
 def takes_token(call: ir.Operation) -> bool:
@@ -164,9 +164,7 @@ def take_plain_arrays(module: ir.Module, targets: Collection[str]) -> None:
                 _converted(new, old.type)
                 for new, old in zip(plain.results, operation.results, strict=True)
             ]
-        for old, new in zip(operation.results, results, strict=True):
-            old.replace_all_uses_with(new)
-        operation.erase()
+        replace_by(operation, *results)
 
 
 def _plain_type(value_type: ir.Type) -> ir.Type:

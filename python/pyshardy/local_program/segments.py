@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from mlir_sdy.diagnostics import error, note
 from mlir_sdy.host import ir, location_of
+from mlir_sdy.uses import values_used
 from pyshardy.irtools.functions import ENTRY
 from pyshardy.irtools.stablehlo_views import COLLECTIVES, FunctionView, callee_of, symbol_name
 from pyshardy.local_program.custom_calls import CUSTOM_CALL, target_of
@@ -84,7 +85,7 @@ class ProgramSplitter:
         *operations, terminator = (view.operation for view in block.operations)
         used_from: dict[ir.Value, int] = {}
         for position, operation in enumerate([*operations, terminator]):
-            used_from.update(dict.fromkeys(_values_used(operation), position))
+            used_from.update(dict.fromkeys(values_used(operation), position))
         steps: list[ProgramPart] = []
         start = 0
         for position, operation in enumerate([*operations, terminator]):
@@ -157,7 +158,7 @@ class ProgramSplitter:
         names: set[str] = set()
         for operation in operations:
             inputs |= dict.fromkeys(
-                value for value in _values_used(operation) if value not in inside
+                value for value in values_used(operation) if value not in inside
             )
             inside |= set(operation.results)
             outputs += [value for value in operation.results if used_from.get(value, -1) >= end]
@@ -264,24 +265,6 @@ def _nested(operation: ir.Operation) -> list[ir.Operation]:
 
     operation.walk(visit, ir.WalkOrder.PRE_ORDER)
     return found[1:]
-
-
-def _values_used(operation: ir.Operation) -> dict[ir.Value, None]:
-    """Return the outside values that `operation` and its regions use, in order."""
-    used: dict[ir.Value, None] = dict.fromkeys(operation.operands)
-    nested = _nested(operation)
-    if not nested:
-        return used
-    own: set[ir.Value] = set()
-    for holder in (operation, *nested):
-        for region in holder.regions:
-            for block in region.blocks:
-                own |= set(block.arguments)
-    for inner in nested:
-        own |= set(inner.results)
-    for inner in nested:
-        used |= dict.fromkeys(value for value in inner.operands if value not in own)
-    return used
 
 
 def _is_device_id(operation: ir.Operation) -> bool:

@@ -19,10 +19,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mlir_sdy.fold.pattern import has_one_use
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.traversal import terminator_of
-from pyshardy.irtools.constants import defining_operation
+from mlir_sdy.uses import defining_operation, has_one_use
 from pyshardy.irtools.loops import Counter, loop_counter
 from pyshardy.irtools.stablehlo_views import COLLECTIVES
 from pyshardy.local_program.communication import reduction_of

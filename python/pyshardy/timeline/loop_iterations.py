@@ -23,13 +23,13 @@ All iterations are copies of the body. What is inserted has the location of what
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.discardable import set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.traversal import operations_in, terminator_of
-from pyshardy.irtools.constants import defining_operation
+from mlir_sdy.uses import defining_operation, operands_inside, replace_by
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import COLLECTIVES
 from pyshardy.irtools.walks import operations_named
@@ -112,7 +112,7 @@ class _Pipelined:
                     pairs = zip(operation.operands, operation.results, strict=True)
                     read.update(operand for operand, result in pairs if result in read)
                 else:
-                    read.update(_operands_inside(operation))
+                    read.update(operands_inside(operation))
         return kept[::-1], read
 
     # --- The new loop -----------------------------------------------------------------------------
@@ -143,9 +143,7 @@ class _Pipelined:
             for late, value in zip(self._late, state.waiting, strict=True):
                 state.carried[counter.index] = self._number(counter.last)
                 results[late.index] = self._write(late, self._summed(late, value), state.carried)
-        for result, value in zip(loop.results, results, strict=True):
-            result.replace_all_uses_with(value)
-        loop.erase()
+        replace_by(loop, *results)
 
     def _peel(self, state: _State, number: int) -> None:
         """Copy an iteration, by its number from 0, and fetch for the next one."""
@@ -347,11 +345,6 @@ class _Pipelined:
 
     def _arguments(self, carried: Sequence[ir.Value]) -> _Values:
         return dict(zip(self._body.arguments, carried, strict=True))
-
-
-def _operands_inside(operation: ir.Operation) -> Iterable[ir.Value]:
-    """Return the operands of an operation, and of those in its regions."""
-    return [operand for each in operations_in(operation) for operand in each.operands]
 
 
 def _is_in(value: ir.Value, block: ir.Block) -> bool:

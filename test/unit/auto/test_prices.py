@@ -4,6 +4,7 @@
 import time
 
 import numpy as np
+from brute_force import brute_force
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_sharding_problems import random_problem
@@ -11,7 +12,6 @@ from random_sharding_problems import random_problem
 from pyshardy.auto.problem.arrays import Buffer, Copy, Node, Problem, User, Value, evaluate
 from pyshardy.auto.problem.prices import priced
 from pyshardy.auto.problem.reduce import reduce
-from pyshardy.auto.problem.solution import brute_force
 from pyshardy.auto.solvers.dual import Dual
 from pyshardy.auto.solvers.local_search import LocalSearch
 from pyshardy.auto.solvers.price_search import PriceSearch

@@ -5,10 +5,10 @@ import sys
 from types import SimpleNamespace
 
 import pytest
+from brute_force import brute_force
 
 from mlir_sdy.diagnostics import UsageError
 from pyshardy.auto.problem.arrays import Node, Problem
-from pyshardy.auto.problem.solution import brute_force
 from pyshardy.auto.solvers.solver import register_solver, solve, unregister_solver
 
 

@@ -6,13 +6,14 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
+from brute_force import brute_force
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_sharding_problems import random_problem
 
 from pyshardy.auto.problem.arrays import Buffer, Node, Problem, User, Value, evaluate
 from pyshardy.auto.problem.reduce import reduce
-from pyshardy.auto.problem.solution import brute_force, solution_of
+from pyshardy.auto.problem.solution import solution_of
 from pyshardy.auto.solvers import combined
 from pyshardy.auto.solvers.dual import Dual
 from pyshardy.auto.solvers.exact_parts import Neighborhoods

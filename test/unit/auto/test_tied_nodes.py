@@ -2,6 +2,7 @@
 """Nodes that become part of a neighbor, compared with brute force."""
 
 import numpy as np
+from brute_force import brute_force
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_sharding_problems import random_problem
@@ -9,7 +10,6 @@ from random_sharding_problems import random_problem
 from pyshardy.auto.problem.arrays import Buffer, Node, Problem, User, Value, evaluate
 from pyshardy.auto.problem.reduce import reduce
 from pyshardy.auto.problem.reduction_tables import tie
-from pyshardy.auto.problem.solution import brute_force
 
 
 def with_ties(seed, number):

@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 import pytest
+from brute_force import brute_force
 
 import pyshardy as sdy
 from pyshardy.auto.problem.arrays import Node, Problem, evaluate
 from pyshardy.auto.problem.reduce import reduce
-from pyshardy.auto.problem.solution import brute_force
 from pyshardy.auto.search.build import build, fold
 from pyshardy.auto.search.ties import lower_bound, untied_bound
 

@@ -2,7 +2,7 @@
 """Computation beside which a collective of a value can run, as it doesn't depend on the value."""
 
 import pyshardy as sdy
-from pyshardy.auto.search.windows import Windows
+from pyshardy.auto.search.hiding import Windows
 
 LAYER = """
 sdy.mesh @mesh = <["x"=4]>

@@ -59,8 +59,6 @@ def test_table(row: list[str]):
     assert a.common_prefix(b) == optional(common)
     assert [a.can_merge(b), a < b] == [cell == "Y" for cell in merge_and_less.split()]
     assert a.strictly_contains(b) == (a.contains(b) and a != b)
-    assert a.is_strict_prefix_of(b) == (a.is_prefix_of(b) and a != b)
-    assert a.is_strict_suffix_of(b, MESH) == (a.is_suffix_of(b, MESH) and a != b)
 
 
 def bounds(axis: AxisRef) -> tuple[int, int]:

@@ -109,8 +109,6 @@ def test_the_kind_of_no_reduction_is_sum():
 def test_per_value_builders():
     assert str(TensorShardingPerValue.fully_open([1, 0], "m")) == "<[<@m, [{?}]>, <@m, []>]>"
     assert str(TensorShardingPerValue.fully_closed([2], "m")) == "<[<@m, [{}, {}]>]>"
-    value = TensorShardingPerValue.open_but_one([1, 1], 1, sharding("x", mesh="n"))
-    assert str(value) == '<[<@n, [{?}]>, <@n, [{"x"}]>]>'
 
 
 # --- Shapes ---------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from test_factor_axes import rule
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Link, load_hardware
 from pyshardy.irtools.tensor_types import shard_elements
-from pyshardy.partition.choice.cheapest_axes import FactorTensor, cheapest_factor_axes
+from pyshardy.partition.choice.cheapest_axes import AxisComparison, FactorTensor
 from pyshardy.partition.resharding.completions import completion_cost
 from pyshardy.partition.resharding.cost import (
     Reshard,
@@ -50,9 +50,10 @@ def cheapest(rule, *dims_of_tensors, mesh=MESH, blocked=(), hardware=DEFAULT):
         FactorTensor(shape, 4, sharding.dim_axes)
         for shape, sharding in zip(shapes, shardings, strict=True)
     ]
-    best = cheapest_factor_axes(
+    comparison = AxisComparison(
         rule, projection, tensors, frozenset(blocked), answer, mesh, hardware
     )
+    best = comparison.cheapest()
     return [[", ".join(map(str, axes)) for axes in chosen] for chosen in (answer, best)]
 
 

@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from mlir_sdy.fold.pattern import has_one_use
 from mlir_sdy.host import identity, ir
 from mlir_sdy.model import Shape
 from mlir_sdy.traversal import named_operations_in
+from mlir_sdy.uses import has_one_use
 from pyshardy.auto.graph.sites import Flow, Graph, Site
 from pyshardy.auto.strategies.alternatives import Alternatives, AlternativesOf
 from pyshardy.cost.op_work import Work

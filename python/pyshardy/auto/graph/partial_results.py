@@ -18,10 +18,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from mlir_sdy.fold.pattern import has_one_use
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, ReductionOp, Shape, lists_overlap, sort_and_merge
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
+from mlir_sdy.uses import has_one_use
 from pyshardy.auto.strategies.alternatives import Alternatives, AlternativesOf
 from pyshardy.auto.strategies.costs import Collectives
 from pyshardy.auto.strategies.strategy import completions

@@ -28,11 +28,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mlir_sdy.discardable import has_discardable
-from mlir_sdy.fold.pattern import has_one_use
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in, terminator_of
+from mlir_sdy.uses import has_one_use
 from mlir_sdy.values import COMPUTATIONS, get_sharding, result_shardings
 from pyshardy.auto.graph.late_values import HEAVY, LateValues
 from pyshardy.auto.graph.operation_forms import (

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import time
 from dataclasses import dataclass
@@ -123,17 +122,3 @@ def without_choice(
     """Return a solution that has no choice."""
     seconds = time.perf_counter() - started
     return Solution(status, None, math.inf, bound, math.inf, seconds, shortage, notes)
-
-
-def brute_force(problem: Problem) -> Solution:
-    """Return the best of all choices, for tests: the first in lexicographic order if equal."""
-    started = time.perf_counter()
-    best, best_cost = None, math.inf
-    permitted = [np.flatnonzero(np.isfinite(node.costs)).tolist() for node in problem.nodes]
-    for choice in itertools.product(*permitted):
-        evaluation = evaluate(problem, choice)
-        if evaluation.cost < best_cost and evaluation.fits(problem.limit):
-            best, best_cost = choice, evaluation.cost
-    if best is None:
-        return without_choice("infeasible", math.inf, started)
-    return solution_of(problem, np.array(best, np.int64), best_cost, 0.0, started)

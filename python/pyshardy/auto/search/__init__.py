@@ -6,7 +6,6 @@
 | `build`          | the optimization problem of a folded program   |
 | `memory`         | its memory                                     |
 | `hiding`         | what can be hidden, by the structure           |
-| `windows`        | computation between a value and its first use  |
 | `apply`          | writing shardings into a program               |
 | `options`        | the options, and checks of the program         |
 | `program_search` | from a program to an annotated one             |

@@ -12,7 +12,7 @@ import ctypes
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -44,45 +44,8 @@ Listener: TypeAlias = Callable[[float, "Floats | None"], None]
 """Called while branch and bound runs, with the lower bound, and a better solution or None."""
 
 
-class Model(Protocol):
-    """A program that can be changed and solved. Columns are those that are left."""
-
-    def run(self, seconds: float, listener: Listener | None = None) -> Outcome:
-        """Solve it in a limited time."""
-        ...
-
-    def reduced_costs(self) -> Floats:
-        """Return the reduced cost of each column in the last solution."""
-        ...
-
-    def add_rows(self, rows: SparseRows) -> None:
-        """Add constraints."""
-        ...
-
-    def delete_columns(self, columns: Ints) -> None:
-        """Delete columns. Presolve doesn't look for equations of two columns any more."""
-        ...
-
-    def set_costs(self, costs: Floats) -> None:
-        """Change the cost of each column."""
-        ...
-
-    def make_integer(self, columns: Ints, gap: float) -> None:
-        """Make columns integer.
-
-        Args:
-            columns: the columns.
-            gap: the relative distance of solution and bound that suffices.
-        """
-        ...
-
-    def start_from(self, columns: Ints, values: Floats) -> None:
-        """Let branch and bound start from the values of some columns."""
-        ...
-
-
 class HighsModel:
-    """A program of non-negative columns in HiGHS, on one thread; see `Model`.
+    """A program of non-negative columns in HiGHS, on one thread. Columns are those that are left.
 
     Args:
         costs: the cost of each column.
@@ -166,7 +129,12 @@ class HighsModel:
         self._highs.changeColsCost(len(columns), columns, costs)
 
     def make_integer(self, columns: Ints, gap: float) -> None:
-        """Make columns integer; a relative gap suffices."""
+        """Make columns integer.
+
+        Args:
+            columns: the columns.
+            gap: the relative distance of solution and bound that suffices.
+        """
         kinds = np.full(len(columns), self._integer, np.uint8)
         self._highs.changeColsIntegrality(len(columns), columns.astype(np.int32), kinds)
         self._highs.setOptionValue("presolve_rule_off", _DOUBLETON_EQUATIONS)

@@ -16,7 +16,7 @@ import numpy as np
 
 from pyshardy.auto.problem.arrays import Bools, Floats, Ints
 from pyshardy.auto.solvers.flow_model import SparseRows
-from pyshardy.auto.solvers.highs_model import HighsModel, Listener, Model, Outcome
+from pyshardy.auto.solvers.highs_model import HighsModel, Listener, Outcome
 from pyshardy.processes.child_process import ChildDiedError, ChildProcess
 from pyshardy.processes.worker import Parent
 
@@ -34,7 +34,7 @@ FAILED = "failed"
 
 
 class HighsProcess:
-    """A program of non-negative columns in a process of its own; see `highs_model.Model`.
+    """A `HighsModel` in a process of its own, with the same methods.
 
     Args:
         costs: the cost of each column.
@@ -181,7 +181,7 @@ class LinearProgram:
         self._number = len(costs)
         self._left: Ints = np.arange(len(costs))
         is_large = self._number >= LARGE
-        self._model: Model = HighsProcess(costs, rows) if is_large else HighsModel(costs, rows)
+        self._model = HighsProcess(costs, rows) if is_large else HighsModel(costs, rows)
 
     def run(self, seconds: float, listener: Listener | None = None) -> Outcome:
         """Solve it in a limited time.

@@ -7,6 +7,7 @@ import math
 
 from mlir_sdy.diagnostics import Diagnostic, error, note
 from mlir_sdy.host import ir, location_of
+from mlir_sdy.uses import replace_by
 from pyshardy.backends.custom_calls import TRANSFER_ADVICE, TRANSFERS
 from pyshardy.backends.decompositions.registry import decomposed
 from pyshardy.backends.decompositions.tensors import Tensor, constant
@@ -107,8 +108,7 @@ def _without_empty_products(module: ir.Module) -> ir.Module:
             result = Tensor(product.results[0])
             with product.context, product.location, ir.InsertionPoint(product):
                 zeros = constant(0, result.element, result.shape)
-            product.results[0].replace_all_uses_with(zeros.value)
-            product.erase()
+            replace_by(product, zeros.value)
     return copy
 
 

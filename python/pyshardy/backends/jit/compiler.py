@@ -21,6 +21,7 @@ from mlir_sdy.host import (
     load_stablehlo,
     passmanager,
 )
+from mlir_sdy.uses import replace_by
 from pyshardy.backends.jit.machine_code import UnresolvedError, machine_code
 from pyshardy.backends.jit.small_floats import drop_signs, expand_small_floats
 from pyshardy.irtools.functions import ENTRY
@@ -201,8 +202,7 @@ def _drop_empty_tensors(module: ir.Module) -> None:
             with operation.context, operation.location, ir.InsertionPoint(operation):
                 value = replacement(operation)
             if value is not None:
-                operation.results[0].replace_all_uses_with(value)
-                operation.erase()
+                replace_by(operation, value)
     made: list[ir.Operation] = []
 
     def visit(operation: ir.Operation) -> ir.WalkResult:
@@ -284,9 +284,7 @@ def use_scf(module: ir.Module) -> None:
     for operation in operations_named(convert, module, ir.WalkOrder.POST_ORDER):
         with operation.context, operation.location, ir.InsertionPoint(operation):
             replacement = convert[operation.name](operation)
-        for old, new in zip(operation.results, replacement.results, strict=True):
-            old.replace_all_uses_with(new)
-        operation.erase()
+        replace_by(operation, *replacement.results)
 
 
 def _while_to_scf(loop: ir.Operation) -> ir.Operation:
@@ -424,8 +422,7 @@ def call_library(module: ir.Module) -> None:
                     operands=[operand],
                     attributes={"callee": ir.FlatSymbolRefAttr.get(name)},
                 )
-        operation.results[0].replace_all_uses_with(call.results[0])
-        operation.erase()
+        replace_by(operation, call.results[0])
 
 
 def _declare(module: ir.Module, name: str, element: ir.Type) -> None:

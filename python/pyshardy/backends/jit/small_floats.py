@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Collection, Iterable
 
 from mlir_sdy.host import ir, passmanager
+from mlir_sdy.uses import replace_by
 from pyshardy.backends.jit import conversions
 from pyshardy.backends.jit.conversions import SMALL_WIDTHS
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of
@@ -62,8 +63,7 @@ def set_element_types(
         module.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
         for cast in idle:
             if cast.results[0].type == cast.operands[0].type:
-                cast.results[0].replace_all_uses_with(cast.operands[0])
-                cast.erase()
+                replace_by(cast, cast.operands[0])
 
 
 def _cast_after(operation: ir.Operation, result: ir.Type) -> None:
@@ -167,8 +167,7 @@ def _replace(
         with operation.location, ir.InsertionPoint(operation):
             value = replacement(operation)
         if value is not None:
-            operation.results[0].replace_all_uses_with(value)
-            operation.erase()
+            replace_by(operation, value)
 
 
 def _saturate(operation: ir.Operation) -> ir.Value:

@@ -15,6 +15,7 @@ import numpy as np
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir, stablehlo
 from mlir_sdy.model import Mesh, ReductionOp, TensorSharding
+from mlir_sdy.uses import replace_by
 from pyshardy.backends import jax_internals
 from pyshardy.backends.custom_calls import check_no_transfers
 from pyshardy.backends.donations import drop_donations
@@ -447,8 +448,7 @@ def renumber(module: ir.Module, ids: Sequence[int]) -> None:
                 builder = LocalBuilder({})
                 device = builder.per_device(list(ids))
                 answer = builder.convert(device, element_type_of(question.result.type))
-            question.result.replace_all_uses_with(answer)
-            question.erase()
+            replace_by(question, answer)
 
 
 def _table(groups: Groups) -> np.ndarray:

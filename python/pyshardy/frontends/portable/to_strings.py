@@ -24,6 +24,7 @@ from mlir_sdy.model.text import quoted
 from mlir_sdy.ods.tables import OPERATIONS
 from mlir_sdy.op_classes import view_as
 from mlir_sdy.symbols import meshes_of
+from mlir_sdy.uses import replace_by
 from mlir_sdy.values import (
     argument_shardings,
     result_shardings,
@@ -235,9 +236,7 @@ def _like(
 
 
 def _replace(operation: ir.Operation, call: ir.Operation) -> None:
-    for old, new in zip(operation.results, call.results, strict=True):
-        old.replace_all_uses_with(new)
-    operation.erase()
+    replace_by(operation, *call.results)
 
 
 def _call_instead(computation: ir.Operation, name: str, module: ir.Module) -> None:

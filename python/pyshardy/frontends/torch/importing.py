@@ -26,6 +26,7 @@ from mlir_sdy.dialect import Context
 from mlir_sdy.host import context_for_torch, identity, imported_from_torch, ir, location_of
 from mlir_sdy.stages import stage
 from mlir_sdy.traversal import operations_in
+from mlir_sdy.uses import replace_by
 from pyshardy.frontends.torch import failures
 from pyshardy.frontends.torch.conversion import convert, start_conversion
 from pyshardy.frontends.torch.decomposing import Decomposer, DecompositionError
@@ -167,8 +168,7 @@ def _replace_constants(module: ir.Module) -> None:
     for constant in operations_named(["arith.constant"], module):
         with ir.InsertionPoint(constant), constant.location:
             replaced = StablehloBuilder().literal(ConstantView(constant).value)
-        constant.results[0].replace_all_uses_with(replaced)
-        constant.erase()
+        replace_by(constant, replaced)
 
 
 def _replace_dynamic_iotas(module: ir.Module) -> None:
@@ -177,8 +177,7 @@ def _replace_dynamic_iotas(module: ir.Module) -> None:
         with ir.InsertionPoint(iota), iota.location:
             dim = IotaView(iota).iota_dimension
             static = StablehloBuilder().iota(iota.results[0].type, dim)
-        iota.results[0].replace_all_uses_with(static)
-        iota.erase()
+        replace_by(iota, static)
 
 
 _NEUTRAL = {"stablehlo.add": 0, "stablehlo.multiply": 1}
@@ -193,8 +192,7 @@ def _drop_neutral_operands(module: ir.Module) -> None:
     for operation in operations_named(_NEUTRAL, module):
         number = splat_of(operation.operands[1])
         if isinstance(number, ir.IntegerAttr) and number.value == _NEUTRAL[operation.name]:
-            operation.results[0].replace_all_uses_with(operation.operands[0])
-            operation.erase()
+            replace_by(operation, operation.operands[0])
 
 
 def _drop_comparison_types(module: ir.Module) -> None:

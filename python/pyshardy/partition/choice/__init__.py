@@ -3,8 +3,7 @@
 
 | module             | contents                                                             |
 |--------------------|----------------------------------------------------------------------|
-| `resolver`         | the interface of the policies                                        |
-| `shardy`           | the policy of C++ Shardy                                             |
+| `resolver`         | the interface of the policies, and the policy of C++ Shardy          |
 | `cheapest`         | the policy of the shortest time on some hardware                     |
 | `enumerate`        | the ways to assign axes to factors                                   |
 | `cheapest_axes`    | the axes of each factor with the shortest time                       |

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.diagnostics import are_remarks_wanted
-from mlir_sdy.fold.pattern import has_one_use
 from mlir_sdy.host import ir
 from mlir_sdy.model import (
     AxisTuple,
@@ -23,6 +22,7 @@ from mlir_sdy.model import (
     set_difference,
     sort_and_merge,
 )
+from mlir_sdy.uses import has_one_use
 from mlir_sdy.values import get_sharding
 from mlir_sdy.verify.operations import bound_manual_axes
 from pyshardy.cost.default_hardware import PreferredKind
@@ -34,10 +34,11 @@ from pyshardy.irtools.ragged_dots import RAGGED_DOT
 from pyshardy.irtools.static_shapes import make_static
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.irtools.walks import operations_named
-from pyshardy.partition.choice.cheapest_axes import FactorTensor, cheapest_factor_axes
+from pyshardy.partition.choice.cheapest_axes import AxisComparison, FactorTensor
 from pyshardy.partition.choice.cheapest_reshape import cheapest_reshape
 from pyshardy.partition.choice.even_factors import even_factors, with_even_factors
 from pyshardy.partition.choice.resolver import (
+    CompatibilityResolver,
     needs_full_version,
     resolve_partially,
 )
@@ -45,7 +46,6 @@ from pyshardy.partition.choice.uses import UseConverter, resolve_user_collective
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.halo.form_lookup import form_of
 from pyshardy.partition.halo.profitability import factors_to_replicate
-from pyshardy.partition.op_facts.forms import FormMemo, Forms
 from pyshardy.partition.op_facts.invariant_computations import LoopInvariants
 from pyshardy.partition.op_facts.own_rows import uses_own_rows_only
 from pyshardy.partition.op_facts.record import operations_where, record_of, rule_on_shards
@@ -107,8 +107,8 @@ def prepare_for_devices(function: ir.OpView) -> bool:
     return any(changes)
 
 
-class CheapestCompatibility:
-    """The `CompatibilityResolver` for programs that devices run without another partitioner.
+class CheapestCompatibility(CompatibilityResolver):
+    """The resolver for programs that devices run without another partitioner.
 
     1. The axes of factors are those that a plan has chosen (see `planned_axes`), or those of the
        shortest time on the hardware (see `cheapest_axes` and `cheapest_reshape`), where shards may
@@ -134,16 +134,14 @@ class CheapestCompatibility:
         full: bool,
         prefer: PreferredKind = "none",
     ):
+        super().__init__(context, full=full)
         self._prefer: PreferredKind = prefer
-        self._context = context
         self._hardware = hardware
-        self._full = full
         self._local_forms = operations_where(lambda record: record.local_form is not None)
         self._has_manual_computations = bool(operations_named({_MANUAL}, function))
         has_loops = bool(operations_named({_WHILE}, function))
         self._invariants = LoopInvariants(function) if has_loops else None
         self._has_several_meshes = has_several_meshes(context.meshes)
-        self._by_form = FormMemo[CompatibleShardings | None](Forms(context.rules))
         self._sums = JointSums(_can_be_partial, context.shardings)
         self._cheapest_found: dict[object, CompatibleShardings | None] = {}
         self._reshapes_found: dict[object, CompatibleShardings | None] = {}
@@ -290,7 +288,7 @@ class CheapestCompatibility:
             axes = with_even_factors(axes, even, rule, mesh)
             if not question.has_costs(mesh, self._context.meshes):
                 return axes
-            return cheapest_factor_axes(
+            return AxisComparison(
                 rule,
                 projection,
                 question.tensors(),
@@ -303,8 +301,7 @@ class CheapestCompatibility:
                 question.addends,
                 question.completed,
                 question.uses,
-                self._prefer,
-            )
+            ).cheapest(self._prefer)
 
         return compatible_by(rule, question.shardings, self._context.meshes, choose)
 
@@ -422,11 +419,6 @@ class CheapestCompatibility:
     def complete_operands(self, operation: ir.Operation, uses: UseConverter) -> None:
         """Complete operands, except along axes along which they make the results partial."""
         uses.complete_for_results(operation)
-
-    def expand_reshard(self, reshard: ir.Operation, uses: UseConverter) -> None:
-        """Expand a reshard that changes unreduced axes into collectives."""
-        uses.complete_operands(reshard)
-        uses.introduce_for(reshard)
 
     def complete_results(
         self, operation: ir.Operation, results: Shardings, compatible: CompatibleShardings

@@ -86,54 +86,6 @@ class FactorTensor:
         return Reshard(self.shape, self.nbytes, source, target, mesh)
 
 
-def cheapest_factor_axes(
-    rule: OpShardingRule,
-    projection: ShardingProjection,
-    tensors: Sequence[FactorTensor],
-    blocked: frozenset[int],
-    answer: FactorAxes,
-    mesh: Mesh,
-    hardware: Hardware,
-    even: frozenset[int] = frozenset(),
-    taken: frozenset[str] = frozenset(),
-    addends: float = 1,
-    completed: AxisTuple = (),
-    uses: Sequence[int] = (),
-    prefer: PreferredKind = "none",
-) -> FactorAxes:
-    """Return the cheapest axes for each factor.
-
-    Args:
-        rule: the sharding rule of the operation.
-        projection: the shardings of its operands and results by factors.
-        tensors: its operands, then results.
-        blocked: the factors that must not be sharded.
-        answer: the choice of `choose_factor_axes`, without axes for blocked factors.
-        mesh: the mesh of all shardings.
-        hardware: the devices and links.
-        even: the factors that axes must divide, which they do in `answer`.
-        taken: the names of axes that no dimension may have: those of enclosing manual computations,
-            and those along which some tensor is explicitly replicated.
-        addends: the number of such results that a loop accumulates (see `trips_of_accumulation`).
-        completed: axes along which the sum that the result is added to is completed in any case.
-        uses: for each operand how often loops use it unchanged; empty if none is. It is resharded
-            once for all of these, if loops may keep it.
-        prefer: a kind of collective. The cheapest candidate that has collectives of this kind, and
-            no others, is taken if there is one.
-    """
-    if rule.has_dims_with_several_factors:
-        return answer
-    judge = _Judge(rule, tuple(tensors), mesh, hardware, addends, completed, uses)
-    if judge.communication(answer) == 0:
-        return answer
-    candidates = _candidates(rule, projection, blocked, answer, mesh, even, taken)
-    if prefer != "none":
-        kinds = ({each.kind for _, each in judge.collectives(axes)} for axes in candidates)
-        pairs = zip(candidates, kinds, strict=True)
-        candidates = [axes for axes, found in pairs if found == {prefer}] or candidates
-    return min(candidates, key=judge.cost)
-
-
 @dataclass(frozen=True, slots=True)
 class ComparedAxes:
     """Axes of the factors of an operation, with what they cost.
@@ -155,151 +107,140 @@ class ComparedAxes:
         return round(sum(each.sent for _, each in self.collectives))
 
 
-def alternatives(
-    rule: OpShardingRule,
-    projection: ShardingProjection,
-    tensors: Sequence[FactorTensor],
-    blocked: frozenset[int],
-    answer: FactorAxes,
-    mesh: Mesh,
-    hardware: Hardware,
-    even: frozenset[int] = frozenset(),
-    taken: frozenset[str] = frozenset(),
-) -> list[ComparedAxes]:
-    """Return what `cheapest_factor_axes` compares, the cheapest first; Shardy's choice wins ties.
+@dataclass(frozen=True, slots=True)
+class AxisComparison:
+    """The comparison of the axes that the factors of an operation may have.
 
-    Args:
-        rule: the sharding rule of the operation; the other arguments are those of
-            `cheapest_factor_axes` as well.
+    Attributes:
+        rule: the sharding rule of the operation.
         projection: the shardings of its operands and results by factors.
         tensors: its operands, then results.
         blocked: the factors that must not be sharded.
-        answer: Shardy's choice.
+        answer: the choice of `choose_factor_axes`, without axes for blocked factors.
         mesh: the mesh of all shardings.
         hardware: the devices and links.
-        even: the factors that axes must divide.
-        taken: the names of axes that no dimension may have.
+        even: the factors that axes must divide, which they do in `answer`.
+        taken: the names of axes that no dimension may have: those of enclosing manual computations,
+            and those along which some tensor is explicitly replicated.
+        addends: the number of such results that a loop accumulates (see `trips_of_accumulation`).
+        completed: axes along which the sum that the result is added to is completed in any case.
+        uses: for each operand how often loops use it unchanged; empty if none is. It is resharded
+            once for all of these, if loops may keep it.
     """
-    judge = _Judge(rule, tuple(tensors), mesh, hardware, 1, (), ())
-    candidates = [answer]
-    if not rule.has_dims_with_several_factors:
-        candidates = _candidates(rule, projection, blocked, answer, mesh, even, taken)
-    compared = (
-        ComparedAxes(each, judge.collectives(each), judge.cost(each)) for each in candidates
-    )
-    return sorted(compared, key=lambda each: each.seconds)
 
+    rule: OpShardingRule
+    projection: ShardingProjection
+    tensors: Sequence[FactorTensor]
+    blocked: frozenset[int]
+    answer: FactorAxes
+    mesh: Mesh
+    hardware: Hardware
+    even: frozenset[int] = frozenset()
+    taken: frozenset[str] = frozenset()
+    addends: float = 1
+    completed: AxisTuple = ()
+    uses: Sequence[int] = ()
 
-def _candidates(
-    rule: OpShardingRule,
-    projection: ShardingProjection,
-    blocked: frozenset[int],
-    answer: FactorAxes,
-    mesh: Mesh,
-    even: frozenset[int],
-    taken: frozenset[str],
-) -> list[FactorAxes]:
-    """Return the axes to compare: Shardy's choice first, and alone if there are too many."""
-    options = _options(rule, projection, blocked, answer, mesh, even, taken)
-    if math.prod(map(len, options)) > _MOST_ANSWERS:
-        return [answer]
-    return [answer, *(each for each in combinations(options) if each != answer)]
+    def cheapest(self, prefer: PreferredKind = "none") -> FactorAxes:
+        """Return the cheapest axes for each factor.
 
+        Args:
+            prefer: a kind of collective. The cheapest candidate that has collectives of this kind,
+                and no others, is taken if there is one.
+        """
+        if self.rule.has_dims_with_several_factors or self._communication(self.answer) == 0:
+            return self.answer
+        candidates = self._candidates()
+        if prefer != "none":
+            kinds = ({each.kind for _, each in self._collectives(axes)} for axes in candidates)
+            pairs = zip(candidates, kinds, strict=True)
+            candidates = [axes for axes, found in pairs if found == {prefer}] or candidates
+        return min(candidates, key=self._cost)
 
-def _options(
-    rule: OpShardingRule,
-    projection: ShardingProjection,
-    blocked: frozenset[int],
-    answer: FactorAxes,
-    mesh: Mesh,
-    even: frozenset[int],
-    taken: frozenset[str],
-) -> list[list[AxisTuple]]:
-    """Return the lists of axes that each factor may get."""
-    unsharded = blocked.union(rule.need_replication_factors)
-    freed = [
-        tensor.axes(factor)
-        for factor in sorted(unsharded)
-        for tensor in projection.having(factor)
-        if tensor.axes(factor)
-    ]
-    idle: list[AxisTuple] = []
-    if any(answer[factor] for factor in rule.reduction_factors):
-        axes = _idle_axes(projection, answer, mesh)
-        idle = [(axis,) for axis in axes if axis.name not in taken]
-    options: list[list[AxisTuple]] = []
-    for factor in range(rule.num_factors):
-        if factor in unsharded:
-            options.append([()])
-            continue
-        seen = {answer[factor]: None, (): None}  # a dictionary preserves the order
-        for tensor in projection.having(factor):
-            axes = tensor.axes(factor)
-            if factor in even:
-                axes = dividing_axes(axes, rule.factor_sizes[factor], mesh)
-            seen[axes] = None
-        added = freed if factor in rule.reduction_factors else [*freed, *idle]
-        for axes, more in itertools.product(list(seen), added):
-            longer = axes
-            for axis in more:
-                longer = add_or_merge(longer, axis, mesh)
-            is_new = are_disjoint((axes, more))
-            if is_new and rule.factor_sizes[factor] % mesh.axes_size(longer) == 0:
-                seen[longer] = None
-        options.append(list(seen))
-    return options
+    def alternatives(self) -> list[ComparedAxes]:
+        """Return what `cheapest` compares, the cheapest first; Shardy's choice wins ties."""
+        candidates = [self.answer]
+        if not self.rule.has_dims_with_several_factors:
+            candidates = self._candidates()
+        compared = (
+            ComparedAxes(each, self._collectives(each), self._cost(each)) for each in candidates
+        )
+        return sorted(compared, key=lambda each: each.seconds)
 
+    # --- Candidates -------------------------------------------------------------------------
 
-def _idle_axes(projection: ShardingProjection, answer: FactorAxes, mesh: Mesh) -> Iterator[AxisRef]:
-    """Yield the axes of the mesh that shard nothing, in the tensors or in Shardy's choice."""
-    used = {axis.name for axes in answer for axis in axes}
-    for tensor in projection.tensors:
-        used |= {axis.name for sharding in tensor.factors.values() for axis in sharding.axes}
-    return (AxisRef(name) for name in mesh.axis_names if name not in used)
+    def _candidates(self) -> list[FactorAxes]:
+        """Return the axes to compare: Shardy's choice first, and alone if there are too many."""
+        options = self._options()
+        if math.prod(map(len, options)) > _MOST_ANSWERS:
+            return [self.answer]
+        return [self.answer, *(each for each in combinations(options) if each != self.answer)]
 
+    def _options(self) -> list[list[AxisTuple]]:
+        """Return the lists of axes that each factor may get."""
+        rule, projection, answer, mesh = self.rule, self.projection, self.answer, self.mesh
+        unsharded = self.blocked.union(rule.need_replication_factors)
+        freed = [
+            tensor.axes(factor)
+            for factor in sorted(unsharded)
+            for tensor in projection.having(factor)
+            if tensor.axes(factor)
+        ]
+        idle: list[AxisTuple] = []
+        if any(answer[factor] for factor in rule.reduction_factors):
+            idle = [(axis,) for axis in self._idle_axes() if axis.name not in self.taken]
+        options: list[list[AxisTuple]] = []
+        for factor in range(rule.num_factors):
+            if factor in unsharded:
+                options.append([()])
+                continue
+            seen = {answer[factor]: None, (): None}  # a dictionary preserves the order
+            for tensor in projection.having(factor):
+                axes = tensor.axes(factor)
+                if factor in self.even:
+                    axes = dividing_axes(axes, rule.factor_sizes[factor], mesh)
+                seen[axes] = None
+            added = freed if factor in rule.reduction_factors else [*freed, *idle]
+            for axes, more in itertools.product(list(seen), added):
+                longer = axes
+                for axis in more:
+                    longer = add_or_merge(longer, axis, mesh)
+                is_new = are_disjoint((axes, more))
+                if is_new and rule.factor_sizes[factor] % mesh.axes_size(longer) == 0:
+                    seen[longer] = None
+            options.append(list(seen))
+        return options
 
-class _Judge:
-    """The cost of candidates."""
+    def _idle_axes(self) -> Iterator[AxisRef]:
+        """Yield the axes of the mesh that shard nothing, in the tensors or in Shardy's choice."""
+        used = {axis.name for axes in self.answer for axis in axes}
+        for tensor in self.projection.tensors:
+            used |= {axis.name for sharding in tensor.factors.values() for axis in sharding.axes}
+        return (AxisRef(name) for name in self.mesh.axis_names if name not in used)
 
-    def __init__(
-        self,
-        rule: OpShardingRule,
-        tensors: tuple[FactorTensor, ...],
-        mesh: Mesh,
-        hardware: Hardware,
-        addends: float,
-        completed: AxisTuple,
-        uses: Sequence[int],
-    ):
-        self.rule = rule
-        self.mesh = mesh
-        self.hardware = hardware
-        self.addends = addends
-        self.completed = completed
-        self.tensors = tensors
-        self.num_operands = len(rule.operand_mappings)
-        self.uses = uses or (1,) * self.num_operands
+    # --- Costs ------------------------------------------------------------------------------
 
-    def cost(self, answer: FactorAxes) -> float:
+    def _cost(self, answer: FactorAxes) -> float:
         """Return the seconds of communication and computation."""
         operations = 2 * shard_elements(self.rule.factor_sizes, answer, self.mesh)
         accessed = sum(
             tensor.nbytes * shard_elements(tensor.shape, axes, self.mesh)
-            for tensor, axes in zip(
-                self.tensors, axes_of_tensors(self.rule, answer, self.mesh), strict=True
-            )
+            for tensor, axes in self._with_axes(answer)
             if tensor.is_accessed
         )
-        return self.communication(answer) + self.hardware.work_seconds(operations, accessed)
+        return self._communication(answer) + self.hardware.work_seconds(operations, accessed)
 
-    def collectives(self, answer: FactorAxes) -> tuple[tuple[int, PlannedCollective], ...]:
+    def _with_axes(self, answer: FactorAxes) -> list[tuple[FactorTensor, AxesPerDim]]:
+        """Return the tensors with their axes for those of the factors."""
+        return list(zip(self.tensors, axes_of_tensors(self.rule, answer, self.mesh), strict=True))
+
+    def _collectives(self, answer: FactorAxes) -> tuple[tuple[int, PlannedCollective], ...]:
         """Return the collectives with the tensors that they are for."""
         mesh = self.mesh
         reduced = contracted_axes(self.rule, answer, mesh)
         found: list[tuple[int, PlannedCollective]] = []
-        axes_of = axes_of_tensors(self.rule, answer, mesh)
-        for position, (tensor, axes) in enumerate(zip(self.tensors, axes_of, strict=True)):
-            if position < self.num_operands:
+        for position, (tensor, axes) in enumerate(self._with_axes(answer)):
+            if position < len(self.rule.operand_mappings):
                 planned = reshard_collectives(tensor.reshard(tensor.axes, axes, mesh))
             else:
                 reshard = tensor.reshard(axes, tensor.axes, mesh)
@@ -311,19 +252,21 @@ class _Judge:
             found += ((position, each) for each in planned if each.sent)
         return tuple(found)
 
-    def communication(self, answer: FactorAxes) -> float:
+    def _communication(self, answer: FactorAxes) -> float:
         """Return the seconds of communication."""
         mesh, hardware = self.mesh, self.hardware
+        num_operands = len(self.rule.operand_mappings)
         reduced = contracted_axes(self.rule, answer, mesh)
-        pairs = list(zip(self.tensors, axes_of_tensors(self.rule, answer, mesh), strict=True))
+        pairs = self._with_axes(answer)
         seconds = 0.0
-        for (tensor, axes), uses in zip(pairs[: self.num_operands], self.uses, strict=True):
+        all_uses = self.uses or (1,) * num_operands
+        for (tensor, axes), uses in zip(pairs[:num_operands], all_uses, strict=True):
             reshard = tensor.reshard(tensor.axes, axes, mesh)
             kept = tensor.nbytes * shard_elements(tensor.shape, reshard.target, mesh)
             seconds += reshard_cost(reshard, hardware) / (uses if kept <= MOST_BYTES else 1)
         completions = 0.0
         addends = math.inf if reduced and reduced == self.completed else self.addends
-        for tensor, axes in pairs[self.num_operands :]:
+        for tensor, axes in pairs[num_operands:]:
             reshard = tensor.reshard(axes, tensor.axes, mesh)
             completions += completion_cost(reshard, reduced, hardware, addends)
         return seconds + completions

@@ -32,6 +32,7 @@ from mlir_sdy.model import (
     sort_and_merge,
 )
 from mlir_sdy.symbols import enclosing_module
+from mlir_sdy.uses import place_behind, replace_by
 from mlir_sdy.values import get_sharding, rank_of, result_shardings_of
 from pyshardy.irtools.collectives import COLLECTIVES_WITH_GROUPS
 from pyshardy.irtools.stablehlo_views import CollectiveView, callee_of, symbol_name
@@ -72,7 +73,7 @@ class UseConverter:
         wanted = source.sharding
         if are_equivalent_if_given(current, wanted) and not self._becomes_partial(current, wanted):
             return False
-        place = ir.InsertionPoint(source.operation) if before_use else insertion_point_after(value)
+        place = ir.InsertionPoint(source.operation) if before_use else place_behind(value)
         if current is not None:
             kept = () if wanted is None else wanted.unreduced_axes
             mesh = self.mesh(current)
@@ -136,8 +137,7 @@ class UseConverter:
             return
         last, _ = self.introduce(value, get_sharding(value), wanted, ir.InsertionPoint(reshard))
         if last != value:
-            reshard.results[0].replace_all_uses_with(last)
-            reshard.erase()
+            replace_by(reshard, last)
 
     def complete_operands(self, operation: ir.Operation) -> None:
         """Complete each operand along the unreduced axes that the results don't have.
@@ -262,13 +262,6 @@ class UseConverter:
         return self.reshard(value, sharding, place)
 
 
-def insertion_point_after(value: ir.Value) -> ir.InsertionPoint:
-    """Return the insertion point after the operation that defines a value."""
-    if isinstance(value, ir.BlockArgument):
-        return ir.InsertionPoint.at_block_begin(value.owner)
-    return ir.InsertionPoint.after(value.owner.operation)
-
-
 # --- Collectives of the user ----------------------------------------------------------------------
 
 
@@ -301,9 +294,7 @@ def resolve_user_collectives(function: ir.Operation) -> bool:
         if not _is_among_single_devices(collective):
             raise PassError(_refusal(collective))
     for collective in found:
-        for result, operand in zip(collective.results, collective.operands, strict=True):
-            result.replace_all_uses_with(operand)
-        collective.erase()
+        replace_by(collective, *collective.operands)
     return True
 
 

@@ -26,6 +26,7 @@ from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, Mesh, Shape, TensorSharding, mesh_of
 from mlir_sdy.model.axis_prefix import is_strict_prefix
+from mlir_sdy.uses import replace_by
 from mlir_sdy.values import get_sharding, look_through_barriers
 from pyshardy.cost.collectives import PlannedCollective, Traffic, traffic_of
 from pyshardy.cost.hardware import Hardware
@@ -68,8 +69,7 @@ def widen_reshard(
     with reshard.location, ir.InsertionPoint(reshard):
         padded = padding.resized(value, wide)
         cut = padding.resized(sdy.reshard(padded, cache[target]), shape)
-    reshard.results[0].replace_all_uses_with(cut)
-    reshard.erase()
+    replace_by(reshard, cut)
     return padded.owner.operation, cut.owner.operation
 
 

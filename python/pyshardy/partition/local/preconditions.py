@@ -17,6 +17,7 @@ from mlir_sdy.model import (
     are_equivalent_if_given,
     mesh_of,
 )
+from mlir_sdy.uses import replace_by
 from mlir_sdy.values import (
     DATA_FLOW_OPERATIONS,
     get_sharding,
@@ -375,9 +376,7 @@ class _FormInShards:
         operands = list(operation.operands)
         made = self.form.build(Body(operands, device_axes, builder, types))
         merge_slices(made, operands)
-        for result, value in zip(operation.results, made, strict=True):
-            result.replace_all_uses_with(value)
-        operation.erase()
+        replace_by(operation, *made)
 
 
 def _form_in_shards(

@@ -8,8 +8,9 @@ from typing import Any, Generic, TypeVar
 
 from mlir_sdy.host import identity, ir
 from mlir_sdy.model import OpShardingRule
+from mlir_sdy.uses import defining_operation
 from mlir_sdy.values import SHARDING, get_sharding, look_through_barriers
-from pyshardy.irtools.constants import behind_slice, defining_operation, slice_passed_on
+from pyshardy.irtools.constants import CONSTANTS, behind_slice, slice_passed_on
 from pyshardy.irtools.stablehlo_views import ConstantView
 from pyshardy.partition.op_facts.reduction_bodies import combining_operations
 from pyshardy.partition.types.compatible_shardings import Shardings
@@ -135,7 +136,7 @@ def _attributes(operation: ir.Operation) -> tuple[tuple[str, int], ...]:
 
 def _padding_value(operands: Sequence[ir.Value]) -> Hashable:
     constant = defining_operation(operands[1])
-    if constant is None or constant.name not in ("sdy.constant", "stablehlo.constant"):
+    if constant is None or constant.name not in CONSTANTS:
         return None
     return identity(ConstantView(constant).value)
 

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 
 from mlir_sdy.host import ir
 from mlir_sdy.traversal import terminator_of
-from pyshardy.irtools.constants import defining_operation
+from mlir_sdy.uses import defining_operation
 from pyshardy.irtools.loops import least_trips
 from pyshardy.irtools.walks import operations_named
 from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS

@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mlir_sdy.host import ir
+from mlir_sdy.uses import defining_operation
+from pyshardy.irtools.constants import CONSTANTS
 from pyshardy.irtools.stablehlo_views import (
     BroadcastView,
     CompareView,
@@ -25,8 +27,6 @@ IntegerArray = npt.NDArray[np.int64]
 
 MOST_KNOWN = 1024
 """The largest number of integers that `known_integers` computes by default."""
-
-_CONSTANTS = ("stablehlo.constant", "sdy.constant")
 
 
 def known_integers(
@@ -67,10 +67,10 @@ class _Evaluation:
         return self._known[value]
 
     def _evaluated(self, value: ir.Value) -> IntegerArray | None:
-        if isinstance(value, ir.BlockArgument):
+        operation = defining_operation(value)
+        if operation is None:
             return None
-        operation = value.owner.operation
-        if operation.name in _CONSTANTS:
+        if operation.name in CONSTANTS:
             literal = ConstantView(operation).value
             if not isinstance(literal, ir.DenseIntElementsAttr):
                 return None
@@ -224,9 +224,9 @@ def bounds_of_indices(value: ir.Value) -> tuple[int, int] | None:
     known = known_integers(value)
     if known is not None and known.size:
         return int(known.min()), int(known.max())
-    if isinstance(value, ir.BlockArgument):
+    operation = defining_operation(value)
+    if operation is None:
         return None
-    operation = value.owner.operation
     number = ir.OpResult(value).result_number
     match operation.name:
         case "chlo.top_k" if number == 1:

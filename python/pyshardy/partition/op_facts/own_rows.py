@@ -20,6 +20,7 @@ from mlir_sdy.attributes import value_of
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, OpShardingRule
 from mlir_sdy.op_classes import view_as
+from mlir_sdy.uses import producer
 from mlir_sdy.values import get_sharding
 from pyshardy.irtools.ragged_dots import RAGGED_DOT
 from pyshardy.irtools.stablehlo_views import RaggedDotView
@@ -180,7 +181,7 @@ def _computed(
 
 
 def _is_product(value: ir.Value) -> bool:
-    return not isinstance(value, ir.BlockArgument) and value.owner.operation.name == RAGGED_DOT
+    return producer(value, RAGGED_DOT) is not None
 
 
 def _whole_factor(rule: OpShardingRule, tensor: int, dim: int) -> int | None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from mlir_sdy.host import ir
+from mlir_sdy.uses import defining_operation
 
 _OPERATIONS = frozenset(
     f"stablehlo.{name}" for name in ("add", "and", "maximum", "minimum", "multiply", "or", "xor")
@@ -32,9 +33,9 @@ def combining_operations(body: ir.Block) -> tuple[str, ...] | None:
         return None
     names: list[str] = []
     for index, value in enumerate(returned):
-        if isinstance(value, ir.BlockArgument):
+        operation = defining_operation(value)
+        if operation is None:
             return None
-        operation = value.owner.operation
         name = operation.name
         pair = (arguments[index], arguments[index + count])
         if name not in _OPERATIONS or tuple(operation.operands) not in (pair, pair[::-1]):

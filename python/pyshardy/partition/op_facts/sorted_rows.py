@@ -42,12 +42,13 @@ import numpy as np
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, FactorType, OpShardingRule
+from mlir_sdy.uses import defining_operation, producer
 from mlir_sdy.values import get_sharding
+from pyshardy.irtools.constants import CONSTANTS, is_one_value, uniform_element
 from pyshardy.irtools.ragged_dots import RAGGED_DOT
 from pyshardy.irtools.stablehlo_views import (
     BroadcastView,
     CompareView,
-    ConstantView,
     GatherView,
     IotaView,
     RaggedDotView,
@@ -67,7 +68,6 @@ from pyshardy.rules.lookup import ShardingRuleLookup
 _MOST_ROWS = 2**23
 """The most rows whose indices are computed."""
 
-_CONSTANTS = ("stablehlo.constant", "sdy.constant")
 _EXCLUDED = frozenset(
     {
         *("stablehlo.custom_call", "stablehlo.rng", "stablehlo.rng_bit_generator"),
@@ -134,7 +134,7 @@ def is_argsort(sort: ir.Operation) -> bool:
 
 
 def _is_defined_by(value: ir.Value, name: str) -> bool:
-    return not isinstance(value, ir.BlockArgument) and value.owner.operation.name == name
+    return producer(value, name) is not None
 
 
 @dataclass
@@ -417,9 +417,9 @@ def counted_values(sizes: ir.Value, num_values: int) -> ir.Value | None:
         num_values: the number of integers, which are in a tensor of this many elements.
     """
     value = _behind_conversions(sizes)
-    if isinstance(value, ir.BlockArgument):
+    operation = defining_operation(value)
+    if operation is None:
         return None
-    operation = value.owner.operation
     if operation.name == "stablehlo.scatter" and len(operation.operands) == 3:
         operand, indices, updates = operation.operands
         adds = combining_operations(operation.regions[0].blocks[0]) == ("stablehlo.add",)
@@ -454,18 +454,8 @@ def _behind_conversions(value: ir.Value) -> ir.Value:
 
 def _filled_with(value: ir.Value) -> float | None:
     """Return the number that a tensor is filled with; None if it isn't known."""
-    while not isinstance(value, ir.BlockArgument):
-        operation = value.owner.operation
-        if operation.name in _CONSTANTS:
-            literal = ConstantView(operation).value
-            if not isinstance(literal, ir.DenseElementsAttr) or not literal.is_splat:
-                return None
-            element = literal.get_splat_value()
-            return element.value if isinstance(element, ir.IntegerAttr | ir.FloatAttr) else None
-        if operation.name not in ("stablehlo.broadcast_in_dim", "stablehlo.convert"):
-            return None
-        value = operation.operands[0]
-    return None
+    element = uniform_element(value, ("stablehlo.broadcast_in_dim", "stablehlo.convert"))
+    return element.value if isinstance(element, ir.IntegerAttr | ir.FloatAttr) else None
 
 
 def _spread(value: ir.Value, dim: int) -> ir.Value | None:
@@ -553,12 +543,11 @@ def is_equal_along(value: ir.Value, dim: int) -> bool:
 
     It is a filled constant, is broadcast along the dimension, or is computed elementwise from such.
     """
-    if isinstance(value, ir.BlockArgument):
+    operation = defining_operation(value)
+    if operation is None:
         return False
-    operation = value.owner.operation
-    if operation.name in _CONSTANTS:
-        literal = ConstantView(operation).value
-        return isinstance(literal, ir.DenseElementsAttr) and literal.is_splat
+    if operation.name in CONSTANTS:
+        return is_one_value(operation)
     if operation.name == "stablehlo.broadcast_in_dim":
         dims = BroadcastView(operation).broadcast_dimensions
         if dim not in dims:

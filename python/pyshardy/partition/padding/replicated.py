@@ -30,6 +30,7 @@ from mlir_sdy.model import (
     set_difference,
 )
 from mlir_sdy.op_classes import view_as
+from mlir_sdy.uses import replace_by
 from mlir_sdy.values import get_sharding, set_result_shardings_of
 from pyshardy.irtools.tensor_types import padded_shape_of, shape_of
 from pyshardy.partition.op_facts.record import record_of
@@ -225,8 +226,7 @@ def _reduce_less(
         if reduction.name == "sdy.reduce_scatter":
             scatter = view_as(sdy.ReduceScatterOp, reduction)
             value = sdy.all_slice(value, scatter.reduce_scatter_axes, scatter.out_sharding)
-    reduction.results[0].replace_all_uses_with(value)
-    reduction.erase()
+    replace_by(reduction, value)
 
 
 def reduced_operand(

@@ -31,6 +31,7 @@ from mlir_sdy.model import (
     sort_and_merge,
 )
 from mlir_sdy.op_classes import view_as
+from mlir_sdy.uses import replace_by
 from mlir_sdy.values import get_sharding, look_through_barriers, rank_of
 from pyshardy.irtools.walks import operations_named, tell_inserted
 from pyshardy.partition.op_facts.record import rule_on_shards
@@ -68,8 +69,7 @@ def drop_completing_collectives(
             place = ir.InsertionPoint(collective)
             value = sdy.reshard(value, target, loc=collective.location, ip=place)
             tell_inserted(function, "sdy.reshard")
-        collective.results[0].replace_all_uses_with(value)
-        collective.erase()
+        replace_by(collective, value)
     return is_changed
 
 

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, islice
 
-from mlir_sdy.fold.pattern import has_one_use
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, TensorSharding
+from mlir_sdy.uses import has_one_use
 from pyshardy.partition.partial.linear_operations import linear_operands
 
 _ADDING = frozenset({"stablehlo.add", "stablehlo.subtract"})

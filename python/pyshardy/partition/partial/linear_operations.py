@@ -14,14 +14,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from mlir_sdy.fold.pattern import has_one_use
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, ReductionOp
 from mlir_sdy.traversal import terminator_of
+from mlir_sdy.uses import has_one_use
 from mlir_sdy.values import get_sharding
-from pyshardy.irtools.constants import is_zero_element
+from pyshardy.irtools.constants import is_zero_element, uniform_element
 from pyshardy.irtools.loops import least_trips
-from pyshardy.irtools.stablehlo_views import ConstantView
 from pyshardy.partition.op_facts.record import Linearity, record_of
 from pyshardy.partition.op_facts.reduction_bodies import is_boolean
 
@@ -109,17 +108,8 @@ def has_booleans(value: ir.Value) -> bool:
 
 def is_zero(value: ir.Value) -> bool:
     """Whether all elements of a value are zero: a constant, or a broadcast of one."""
-    if isinstance(value, ir.BlockArgument):
-        return False
-    operation = value.owner.operation
-    if operation.name in ("stablehlo.broadcast_in_dim", "stablehlo.reshape"):
-        return is_zero(operation.operands[0])
-    if operation.name not in ("sdy.constant", "stablehlo.constant"):
-        return False
-    elements = ConstantView(operation).value
-    if not isinstance(elements, ir.DenseElementsAttr) or not elements.is_splat:
-        return False
-    return is_zero_element(elements.get_splat_value())
+    element = uniform_element(value, ("stablehlo.broadcast_in_dim", "stablehlo.reshape"))
+    return element is not None and is_zero_element(element)
 
 
 # --- Sums that loops accumulate -------------------------------------------------------------------

@@ -19,8 +19,7 @@ import math
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule, ReductionOp
 from mlir_sdy.values import result_shardings_of
-from pyshardy.irtools.constants import defining_operation, is_zero_element, parts_of
-from pyshardy.irtools.stablehlo_views import ConstantView
+from pyshardy.irtools.constants import is_zero_element, parts_of, uniform_element
 from pyshardy.partition.op_facts.record import Completion, record_of
 from pyshardy.partition.op_facts.reduction_bodies import (
     combining_operations,
@@ -29,6 +28,8 @@ from pyshardy.partition.op_facts.reduction_bodies import (
     only_selects,
 )
 from pyshardy.partition.types.neutral_elements import has_zero, neutral_element
+
+_BROADCAST = "stablehlo.broadcast_in_dim"
 
 _KINDS = {
     "stablehlo.add": ReductionOp.SUM,
@@ -105,15 +106,9 @@ def is_neutral(value: ir.Value, name: str) -> bool:
 
     Zero is neutral to a sum, whatever its sign.
     """
-    producer = defining_operation(value)
-    while producer is not None and producer.name == "stablehlo.broadcast_in_dim":
-        producer = defining_operation(producer.operands[0])
-    if producer is None or producer.name not in ("stablehlo.constant", "sdy.constant"):
+    number = uniform_element(value, (_BROADCAST,))
+    if number is None:
         return False
-    literal = ConstantView(producer).value
-    if not isinstance(literal, ir.DenseElementsAttr) or not literal.is_splat:
-        return False
-    number = literal.get_splat_value()
     if name == "stablehlo.add" and is_zero_element(number):
         return True
     neutral = neutral_element(name, ir.RankedTensorType(value.type).element_type)
@@ -122,15 +117,12 @@ def is_neutral(value: ir.Value, name: str) -> bool:
 
 def is_positive_zero(value: ir.Value) -> bool:
     """Whether a value is a constant or a broadcast of one, with zeros of positive sign."""
-    if not is_neutral(value, "stablehlo.add"):
+    element = uniform_element(value, (_BROADCAST,))
+    if element is None or not is_neutral(value, "stablehlo.add"):
         return False
-    producer = defining_operation(value)
-    while producer is not None and producer.name == "stablehlo.broadcast_in_dim":
-        producer = defining_operation(producer.operands[0])
-    assert producer is not None, "it is a constant"
-    parts = parts_of(ConstantView(producer).value.get_splat_value())
     return all(
-        not isinstance(part, ir.FloatAttr) or math.copysign(1, part.value) > 0 for part in parts
+        not isinstance(part, ir.FloatAttr) or math.copysign(1, part.value) > 0
+        for part in parts_of(element)
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, Mesh, OpShardingRule
+from mlir_sdy.uses import replace_by
 from pyshardy.irtools.stablehlo_views import BatchNormView
 from pyshardy.irtools.tensor_types import element_type_of, shape_of
 from pyshardy.partition.function_context import sharding_of
@@ -97,7 +98,7 @@ def convert_batch_norm_training(operation: ir.Operation, builder: LocalBuilder) 
         (operation.results[0].type,),
         {name: each for name, each in operation.attributes.items() if name in kept},
     ).result
-    _replace(operation, (normalised, mean, variance))
+    replace_by(operation, *(normalised, mean, variance))
 
 
 def convert_batch_norm_grad(operation: ir.Operation, builder: LocalBuilder) -> None:
@@ -136,7 +137,7 @@ def convert_batch_norm_grad(operation: ir.Operation, builder: LocalBuilder) -> N
         builder.convert(value, element_type_of(result.type))
         for value, result in zip(gradients, operation.results, strict=True)
     ]
-    _replace(operation, narrow)
+    replace_by(operation, *narrow)
 
 
 def _features(operation: ir.Operation, builder: LocalBuilder) -> _Features | None:
@@ -157,12 +158,6 @@ def _wide(value: ir.Value, builder: LocalBuilder) -> ir.Value:
     element_type = element_type_of(value.type)
     is_narrow = isinstance(element_type, ir.FloatType) and element_type.width < 32
     return builder.convert(value, ir.F32Type.get()) if is_narrow else value
-
-
-def _replace(operation: ir.Operation, values: Sequence[ir.Value]) -> None:
-    for result, value in zip(operation.results, values, strict=True):
-        result.replace_all_uses_with(value)
-    operation.erase()
 
 
 _WITH_STATISTICS = PartitionRecord(

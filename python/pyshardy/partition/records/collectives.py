@@ -12,6 +12,7 @@ from mlir_sdy.attributes import value_of
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, AxisTuple, Mesh, ReductionOp, ordered_refs, shard_index
 from mlir_sdy.op_classes import view_as
+from mlir_sdy.uses import replace_by
 from mlir_sdy.values import get_sharding, result_shardings_of
 from pyshardy.cost.op_work import no_work
 from pyshardy.irtools.tensor_types import shape_of
@@ -30,7 +31,7 @@ def moves_elements(conversion: Conversion) -> Conversion:
     @functools.wraps(conversion)
     def convert(operation: ir.Operation, builder: LocalBuilder) -> None:
         if 0 in list(shape_of(operation.results[0].type)):
-            _replace(operation, builder.empty(operation.results[0].type))
+            replace_by(operation, builder.empty(operation.results[0].type))
         else:
             conversion(operation, builder)
 
@@ -43,7 +44,7 @@ def convert_reshard(operation: ir.Operation, _: LocalBuilder) -> None:
     Such a reshard is between meshes, of a replicated tensor; others have been replaced by
     collectives.
     """
-    _replace(operation, operation.operands[0])
+    replace_by(operation, operation.operands[0])
 
 
 @moves_elements
@@ -64,13 +65,13 @@ def convert_all_gather(operation: ir.Operation, builder: LocalBuilder) -> None:
     if len(gathered) <= 1 or builder.per_dim_all_gather:
         for dim in reversed(gathered):
             value = builder.all_gather(value, dim, axes_per_dim[dim], mesh)
-        _replace(operation, value)
+        replace_by(operation, value)
         return
     sizes = [mesh.axes_size(axes_per_dim[dim]) for dim in gathered]
     value = builder.reshape(value, [1, *shape_of(value.type)])
     value = builder.all_gather(value, 0, _all_axes(axes_per_dim), mesh)
     value = _split_leading_dim(builder, value, sizes)
-    _replace(operation, _merge_into(builder, value, gathered))
+    replace_by(operation, _merge_into(builder, value, gathered))
 
 
 @moves_elements
@@ -78,7 +79,7 @@ def convert_all_slice(operation: ir.Operation, builder: LocalBuilder) -> None:
     """Slice the local operand at the device's position along the slicing axes; no communication."""
     axes_per_dim = _axis_lists(view_as(sdy.AllSliceOp, operation).slicing_axes)
     mesh = _result_mesh(operation, builder)
-    _replace(operation, builder.slice_shard(operation.operands[0], mesh, axes_per_dim))
+    replace_by(operation, builder.slice_shard(operation.operands[0], mesh, axes_per_dim))
 
 
 @moves_elements
@@ -87,7 +88,7 @@ def convert_all_reduce(operation: ir.Operation, builder: LocalBuilder) -> None:
     axes = value_of(view_as(sdy.AllReduceOp, operation).reduction_axes).value
     mesh = _result_mesh(operation, builder)
     reduction = REDUCTION_OPERATIONS[reduction_kind(operation)]
-    _replace(operation, builder.all_reduce(operation.operands[0], reduction, axes, mesh))
+    replace_by(operation, builder.all_reduce(operation.operands[0], reduction, axes, mesh))
 
 
 @moves_elements
@@ -113,7 +114,7 @@ def convert_reduce_scatter(operation: ir.Operation, builder: LocalBuilder) -> No
     else:
         reduced = builder.all_reduce(value, reduction, axes, mesh)
         value = builder.slice_shard(reduced, mesh, axes_per_dim)
-    _replace(operation, value)
+    replace_by(operation, value)
 
 
 @moves_elements
@@ -139,7 +140,7 @@ def convert_all_to_all(operation: ir.Operation, builder: LocalBuilder) -> None:
         value = builder.all_to_all(value, 0, 0, axes, mesh)
         value = _split_leading_dim(builder, value, sizes)
         value = _merge_into(builder, value, [param.src_dim for param in params])
-    _replace(operation, value)
+    replace_by(operation, value)
 
 
 def _split_to_front(
@@ -203,7 +204,7 @@ def convert_collective_permute(operation: ir.Operation, builder: LocalBuilder) -
     )
     value = operation.operands[0]
     moves = source != target
-    _replace(operation, builder.collective_permute(value, pairs) if moves else value)
+    replace_by(operation, builder.collective_permute(value, pairs) if moves else value)
 
 
 def permute_pairs(
@@ -251,7 +252,7 @@ def convert_replicated_to_unreduced(operation: ir.Operation, builder: LocalBuild
         is_first = builder.compare("EQ", builder.offset(mesh, axes, 1), builder.index(0))
         nothing = builder.identity(tensor, _reduction_kind(operation))
         value = builder.select(is_first, value, nothing)
-    _replace(operation, value)
+    replace_by(operation, value)
 
 
 @moves_elements
@@ -274,7 +275,7 @@ def convert_sharded_to_unreduced(operation: ir.Operation, builder: LocalBuilder)
     padded = ir.RankedTensorType.get(shape, result.element_type)
     nothing = builder.identity(padded, _reduction_kind(operation))
     update = builder.dynamic_update_slice(nothing, value, starts)
-    _replace(operation, builder.slice_prefix(update, result.shape))
+    replace_by(operation, builder.slice_prefix(update, result.shape))
 
 
 def _reduction_kind(operation: ir.Operation) -> ReductionOp:
@@ -291,11 +292,6 @@ def _axis_lists(attribute: ir.Attribute) -> list[AxisTuple]:
 
 def _result_mesh(operation: ir.Operation, builder: LocalBuilder) -> Mesh:
     return builder.mesh_of(result_shardings_of(operation)[0])
-
-
-def _replace(operation: ir.Operation, value: ir.Value) -> None:
-    operation.results[0].replace_all_uses_with(value)
-    operation.erase()
 
 
 RECORDS = {

@@ -9,7 +9,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh
 from mlir_sdy.values import get_sharding
 from pyshardy.cost.op_work import moving_work, no_work
-from pyshardy.irtools.constants import filled
+from pyshardy.irtools.constants import filled, is_one_value
 from pyshardy.irtools.stablehlo_views import ConstantView, IotaView
 from pyshardy.partition.op_facts.record import PartitionRecord
 from pyshardy.partition.types.local_builder import LocalBuilder
@@ -42,8 +42,7 @@ def convert_constant(operation: ir.Operation, builder: LocalBuilder) -> None:
 
 def _is_splat(operation: ir.Operation, _: Mapping[str, Mesh]) -> bool:
     """Whether all elements are equal."""
-    literal = ConstantView(operation).value
-    return isinstance(literal, ir.DenseElementsAttr) and literal.is_splat
+    return is_one_value(operation)
 
 
 def fit_splat(operation: ir.Operation) -> None:

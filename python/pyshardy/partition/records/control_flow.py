@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from mlir_sdy.host import ir
 from mlir_sdy.symbols import enclosing_module
+from mlir_sdy.uses import replace_by
 from pyshardy.cost.op_work import no_work
 from pyshardy.irtools.constants import filled
 from pyshardy.irtools.stablehlo_views import CompositeView, ConstantView
@@ -18,8 +19,7 @@ from pyshardy.partition.types.local_builder import LocalBuilder
 
 def convert_identity(operation: ir.Operation, _: LocalBuilder) -> None:
     """Replace an operation that only affects shardings by its operand."""
-    operation.results[0].replace_all_uses_with(operation.operands[0])
-    operation.erase()
+    replace_by(operation, operation.operands[0])
 
 
 def convert_sharding_group(operation: ir.Operation, _: LocalBuilder) -> None:
@@ -35,9 +35,7 @@ def convert_computation(operation: ir.Operation, _: LocalBuilder) -> None:
     body = [view.operation for view in block.operations]
     for inner in body[:-1]:
         inner.move_before(operation)
-    for result, returned in zip(operation.results, body[-1].operands, strict=True):
-        result.replace_all_uses_with(returned)
-    operation.erase()
+    replace_by(operation, *body[-1].operands)
 
 
 _RETYPED = PartitionRecord(local_form=retype_only, work=no_work)

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, Mesh, OpShardingRule
+from mlir_sdy.uses import replace_by
 from pyshardy.cost.op_work import SizedOperation, Work, taking_work
 from pyshardy.irtools.stablehlo_views import DynamicSliceView, GatherView
 from pyshardy.irtools.tensor_types import element_type_of, shape_of, with_shape
@@ -237,8 +238,7 @@ def convert_dynamic_slice(operation: ir.Operation, builder: LocalBuilder) -> Non
         if window.length == 1:
             is_there = builder.compare("EQ", window.within, builder.index(0))
             value = value_where(builder, is_there, value, "stablehlo.add")
-    operation.results[0].replace_all_uses_with(value)
-    operation.erase()
+    replace_by(operation, value)
 
 
 def convert_dynamic_update_slice(operation: ir.Operation, builder: LocalBuilder) -> None:

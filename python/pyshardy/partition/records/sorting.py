@@ -7,6 +7,7 @@ import math
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import OpShardingRule
+from mlir_sdy.uses import replace_by
 from pyshardy.cost.op_work import SizedOperation, counted_work
 from pyshardy.irtools.stablehlo_builder import i64_attribute
 from pyshardy.irtools.stablehlo_views import SortView, TopKView
@@ -64,9 +65,7 @@ def convert_top_k(operation: ir.Operation, builder: LocalBuilder) -> None:
     values, indices = (builder.all_gather(each, last, axes, mesh) for each in (values, indices))
     greatest, places = _top_k(values, wanted, builder)
     found = _taken(indices, places, builder)
-    for result, new in zip(operation.results, (greatest, found), strict=True):
-        result.replace_all_uses_with(new)
-    operation.erase()
+    replace_by(operation, *(greatest, found))
 
 
 def _top_k(value: ir.Value, count: int, builder: LocalBuilder) -> tuple[ir.Value, ir.Value]:

@@ -21,7 +21,11 @@ from mlir_sdy.values import get_sharding
 from pyshardy.irtools.tensor_types import is_even, shape_of
 from pyshardy.partition.op_facts.forms import Form, Forms
 from pyshardy.partition.partial.reductions import blocked_factors
-from pyshardy.partition.resharding.region_boundary import is_made_by_each_device, is_plain, maker_of
+from pyshardy.partition.resharding.region_boundary import (
+    defining_operation,
+    is_made_by_each_device,
+    is_plain,
+)
 from pyshardy.partition.types.factor_axes import FactorAxes
 from pyshardy.partition.types.planned_axes import has_planned_axes
 from pyshardy.partition.types.steps import AxesPerDim
@@ -125,7 +129,7 @@ class AxisRegion:
     def contains(self, operation: ir.Operation) -> bool:
         """Whether an operation, or the all-reduce of its result, is in the region."""
         if operation.name == _ALL_REDUCE:
-            maker = maker_of(operation.operands[0])
+            maker = defining_operation(operation.operands[0])
             return maker is not None and _key(maker) in self.members
         return _key(operation) in self.members
 
@@ -134,7 +138,7 @@ class AxisRegion:
         member = self.members.get(identity(value))
         if member is not None:
             return member.all_reduce is None
-        maker = maker_of(value)
+        maker = defining_operation(value)
         if maker is None or maker.name != _ALL_REDUCE:
             return False
         return self.contains(maker) and _all_reduce_of(maker) is None
@@ -271,9 +275,9 @@ class AxisRegions:
         """
         found = self._definition_of.get(key)
         if found is None:
-            maker = maker_of(value)
+            maker = defining_operation(value)
             if maker is not None and maker.name == _ALL_REDUCE:
-                maker = maker_of(maker.operands[0])
+                maker = defining_operation(maker.operands[0])
             is_found = maker is not None and _is_cheap(maker) and not is_made_by_each_device(value)
             found = [(_key(maker), maker)] if maker is not None and is_found else []
             self._definition_of[key] = found

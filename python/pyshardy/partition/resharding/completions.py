@@ -52,6 +52,7 @@ from mlir_sdy.model import (
     mesh_of,
 )
 from mlir_sdy.op_classes import view_as
+from mlir_sdy.uses import replace_by
 from mlir_sdy.values import get_sharding
 from pyshardy.cost.collectives import PlannedCollective
 from pyshardy.cost.hardware import Hardware
@@ -323,10 +324,8 @@ def _scatter(
         loc=operation.location,
         ip=ir.InsertionPoint(operation),
     )
-    operation.results[0].replace_all_uses_with(result)
-    operation.erase()
+    replace_by(operation, result)
     for each in reshards:
         target = get_sharding(each.results[0])
         if target is not None and target.dim_axes == sharding.dim_axes:
-            each.results[0].replace_all_uses_with(result)
-            each.erase()
+            replace_by(each, result)

@@ -9,6 +9,7 @@ from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import identity, ir
 from mlir_sdy.model import AxisTuple, Mesh, TensorSharding, are_equivalent, mesh_of
+from mlir_sdy.uses import defining_operation
 from mlir_sdy.values import get_sharding, set_result_shardings_of
 from pyshardy.irtools.stablehlo_views import BroadcastView
 from pyshardy.irtools.tensor_types import shape_of
@@ -39,7 +40,7 @@ class RegionBoundary:
 
     def origin(self, value: ir.Value) -> ir.Value:
         """Return the operand of the reshard that defines a value, if it only moves axes."""
-        maker = maker_of(value)
+        maker = defining_operation(value)
         if maker is None or self.target(maker) is None:
             return value
         return maker.operands[0]
@@ -104,11 +105,6 @@ class RegionBoundary:
             user.operands[index] = brought
 
 
-def maker_of(value: ir.Value) -> ir.Operation | None:
-    """Return the operation that defines a value; None for an argument of a block."""
-    return None if isinstance(value, ir.BlockArgument) else value.owner.operation
-
-
 class KeptReshards:
     """The reshards of a value that stay where they are, read once for each value.
 
@@ -160,7 +156,7 @@ def is_made_by_each_device(value: ir.Value) -> bool:
     1. It is a constant, an iota, a broadcast scalar, or another value without tensors as operands.
     2. It is computed from such values by at most 16 elementwise operations and broadcasts.
     """
-    maker = maker_of(value)
+    maker = defining_operation(value)
     return maker is not None and _can_repeat(maker, [_MOST_REPEATED])
 
 
@@ -172,7 +168,7 @@ def _can_repeat(maker: ir.Operation, left: list[int]) -> bool:
     if left[0] < 0 or maker.name not in _REPEATABLE or len(maker.results) != 1:
         return False
     operands = [operand for operand in maker.operands if shape_of(operand.type)]
-    makers = map(maker_of, operands)
+    makers = map(defining_operation, operands)
     return all(maker is not None and _can_repeat(maker, left) for maker in makers)
 
 
@@ -180,7 +176,7 @@ def made_in(
     value: ir.Value, sharding: TensorSharding, before: ir.Operation, cache: AttributeCache
 ) -> ir.Value:
     """Return a value that each device can compute, in another sharding, before an operation."""
-    present, maker = get_sharding(value), maker_of(value)
+    present, maker = get_sharding(value), defining_operation(value)
     assert maker is not None, "an argument isn't computed"
     if present is not None and are_equivalent(present, sharding):
         return value

@@ -25,9 +25,9 @@ from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.resharding.region_boundary import (
     KeptReshards,
     RegionBoundary,
+    defining_operation,
     is_made_by_each_device,
     is_plain,
-    maker_of,
 )
 from pyshardy.partition.resharding.share_reshards import Cost
 from pyshardy.partition.types.steps import AxesPerDim
@@ -276,7 +276,7 @@ class ElementwiseRegions:
 
     def _needed_axes(self, value: ir.Value, sharding: TensorSharding | None) -> set[AxesPerDim]:
         """Return the axes of a value whose operation needs unsharded dimensions; else none."""
-        maker = maker_of(value)
+        maker = defining_operation(value)
         if maker is None or sharding is None or not self._needs_replication(maker):
             return set()
         return {sharding.dim_axes}

@@ -18,6 +18,7 @@ from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding
+from mlir_sdy.uses import replace_by
 from mlir_sdy.values import get_sharding, set_result_shardings_of
 from pyshardy.irtools.stablehlo_views import TransposeView
 from pyshardy.irtools.tensor_types import shape_of
@@ -128,8 +129,7 @@ class ReshardSharing:
             value = self._reshard(value, levels[index], target, reshard)
         made = _Made(levels, {index: value}, index)
         self._go_down(made, index, 0, place, target)
-        reshard.results[0].replace_all_uses_with(made.results[0])
-        reshard.erase()
+        replace_by(reshard, made.results[0])
         return made
 
     def _result(self, made: _Made, index: int, target: TensorSharding) -> ir.Value:

@@ -18,10 +18,10 @@ from mlir_sdy.model import (
     replica_groups,
     shard_indices,
 )
+from mlir_sdy.uses import defining_operation
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.irtools.collectives import groups_along
-from pyshardy.irtools.constants import defining_operation
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder, i64_attribute
 from pyshardy.irtools.tensor_types import element_type_of, shape_of, with_shape
 from pyshardy.partition.types.neutral_elements import neutral_elements

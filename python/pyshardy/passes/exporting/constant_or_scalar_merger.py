@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from mlir_sdy.host import ir
+from mlir_sdy.uses import replace_by
 from mlir_sdy.values import rank_of
 from pyshardy.irtools.analyses import Changes
 from pyshardy.irtools.walks import operations_named
@@ -62,8 +63,7 @@ def constant_or_scalar_merger(function: ir.Operation | ir.OpView) -> Changes:
         if first is None:
             kept[block, identity] = operation.results[0]
         else:
-            operation.results[0].replace_all_uses_with(first)
-            operation.erase()
+            replace_by(operation, first)
     return Changes()
 
 

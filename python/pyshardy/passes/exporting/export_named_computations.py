@@ -31,6 +31,7 @@ from mlir_sdy.host import func, ir
 from mlir_sdy.ods.irdl_groups import OPERAND_SIZES, RESULT_SIZES
 from mlir_sdy.op_classes import view_as
 from mlir_sdy.traversal import terminator_of
+from mlir_sdy.uses import replace_by
 from mlir_sdy.values import (
     SHARDING,
     body_argument_shardings,
@@ -175,6 +176,4 @@ def _replace_by_call(computation: ir.Operation, function: ir.Operation) -> None:
         loc=computation.location,
         ip=ir.InsertionPoint(computation),
     )
-    for old, new in zip(computation.results, call.results, strict=True):
-        old.replace_all_uses_with(new)
-    computation.erase()
+    replace_by(computation, *call.results)

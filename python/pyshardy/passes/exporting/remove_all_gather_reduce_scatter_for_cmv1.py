@@ -11,8 +11,8 @@ For each product:
 
 from __future__ import annotations
 
-from mlir_sdy.fold.pattern import has_one_use, producer
 from mlir_sdy.host import ir
+from mlir_sdy.uses import has_one_use, producer, replace_by
 from mlir_sdy.values import get_sharding, result_shardings_of, set_result_shardings_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.pipeline import register_pass
@@ -59,8 +59,7 @@ def remove_all_gather_reduce_scatter_for_cmv1(function: ir.Operation | ir.OpView
             set_result_shardings_of(product, {0: result_shardings_of(scatter)[0]})
             removed.append(scatter)
     for collective in removed:
-        collective.results[0].replace_all_uses_with(collective.operands[0])
-        collective.erase()
+        replace_by(collective, collective.operands[0])
 
 
 def _only_scatter(product: ir.Operation) -> ir.Operation | None:

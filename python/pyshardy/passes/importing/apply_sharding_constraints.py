@@ -22,10 +22,10 @@ from dataclasses import replace
 from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache, value_of
 from mlir_sdy.discardable import has_discardable, set_discardable
-from mlir_sdy.fold.pattern import producer
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.op_classes import view_as
+from mlir_sdy.uses import defining_operation, place_behind, producer
 from mlir_sdy.values import get_sharding, set_sharding, shardable_value
 from pyshardy.irtools.analyses import OF_SHARDINGS, UNCHANGED, Changes
 from pyshardy.irtools.walks import operations_named
@@ -123,7 +123,7 @@ class _Applier:
             other = _constraint_at(use)
             if other is not None and other != sharding:
                 return
-        edge = None if isinstance(holder, ir.BlockArgument) else holder.owner.operation
+        edge = defining_operation(holder)
         if edge is not None and edge.name in _EDGES:
             self._apply_behind_edge(value, edge, constraint, sharding)
         else:
@@ -141,7 +141,7 @@ class _Applier:
             _move_behind(constraint, value)
         else:
             created = sdy.sharding_constraint(
-                value, self._cache[sharding], loc=constraint.location, ip=_place_behind(value)
+                value, self._cache[sharding], loc=constraint.location, ip=place_behind(value)
             )
             constraint = created.owner.operation
         value.replace_all_uses_except(constraint.results[0], constraint)
@@ -163,12 +163,6 @@ class _Applier:
             self.applied.append(constraint)
             if not has_discardable(constraint, SHARDING_RULE):
                 set_discardable(constraint, SHARDING_RULE, self._cache[rule])
-
-
-def _place_behind(value: ir.Value) -> ir.InsertionPoint:
-    if isinstance(value, ir.BlockArgument):
-        return ir.InsertionPoint.at_block_begin(value.owner)
-    return ir.InsertionPoint.after(value.owner.operation)
 
 
 def _move_behind(operation: ir.Operation, value: ir.Value) -> None:

@@ -18,8 +18,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from mlir_sdy.fold.pattern import producer
 from mlir_sdy.host import ir, rewrite, stablehlo
+from mlir_sdy.uses import defining_operation, producer
 from pyshardy.irtools.constants import splat_of
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import (
@@ -239,9 +239,9 @@ def _part_with(concatenate: ir.Operation, component: int, dim: int) -> ir.Value 
 
 def _counts(value: ir.Value) -> bool:
     """Whether a value is the position in dimension 0."""
-    if isinstance(value, ir.BlockArgument):
+    operation = defining_operation(value)
+    if operation is None:
         return False
-    operation = value.owner.operation
     operands = operation.operands
     match operation.name:
         case "stablehlo.iota":

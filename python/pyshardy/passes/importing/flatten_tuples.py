@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.discardable import as_integer, as_text
 from mlir_sdy.host import ir, location_of, stablehlo
+from mlir_sdy.uses import replace_by
 from pyshardy.irtools.analyses import OF_SHARDINGS, UNCHANGED, Changes
 from pyshardy.irtools.stablehlo_views import (
     INTERFACE,
@@ -118,8 +119,7 @@ def _take_from_where_it_was_put(element: ir.Operation) -> None:
     if isinstance(source, ir.BlockArgument) or source.owner.operation.name != _TUPLE:
         return
     made = source.owner.operation
-    element.results[0].replace_all_uses_with(made.operands[TupleElementView(element).index])
-    element.erase()
+    replace_by(element, made.operands[TupleElementView(element).index])
 
 
 def _attributes_in_parts(

@@ -29,6 +29,7 @@ from mlir_sdy.discardable import (
 )
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.traversal import terminator_of
+from mlir_sdy.uses import replace_by
 from mlir_sdy.values import SHARDING, argument_shardings
 from pyshardy.irtools.analyses import OF_SHARDINGS, UNCHANGED, Changes
 from pyshardy.irtools.functions import FUNCTION_NO_INLINE, NO_INLINE, CallGraph, original_name
@@ -136,9 +137,7 @@ class _Importer:
         for name, attribute in call.attributes.items():
             if name not in _OF_THE_CALL and (self._keep_no_inline or name != NO_INLINE):
                 set_discardable(computation, name, attribute)
-        for old, new in zip(call.results, computation.results, strict=True):
-            old.replace_all_uses_with(new)
-        call.erase()
+        replace_by(call, *computation.results)
 
     def _create(self, call: ir.Operation, function: ir.Operation) -> ir.Operation:
         operands = list(call.operands)

@@ -17,6 +17,7 @@ from mlir_sdy.discardable import get_discardable, has_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.traversal import named_operations_in
+from mlir_sdy.uses import replace_by
 from mlir_sdy.values import SHARDING, argument_shardings, result_shardings, result_shardings_of
 from pyshardy.irtools.analyses import OF_INTERFACE, UNCHANGED, Changes
 from pyshardy.irtools.functions import functions_of
@@ -88,6 +89,4 @@ def _call(composite: ir.Operation, name: str) -> None:
             operands=list(composite.operands),
             attributes=attributes,
         )
-    for old, new in zip(composite.results, call.results, strict=True):
-        old.replace_all_uses_with(new)
-    composite.erase()
+    replace_by(composite, *call.results)

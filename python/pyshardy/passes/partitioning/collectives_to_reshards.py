@@ -32,6 +32,7 @@ from mlir_sdy import sdy
 from mlir_sdy.diagnostics import Diagnostic, PassError, error, note
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import AxisTuple, Mesh, ReductionOp, TensorSharding, mesh_of, set_difference
+from mlir_sdy.uses import replace_by
 from mlir_sdy.values import (
     OWN_SHARDING,
     get_sharding,
@@ -95,8 +96,7 @@ def collectives_to_reshards(function: ir.OpView) -> Changes:
             target = result_sharding_attribute(collective, OWN_SHARDING[collective.name])
             place = ir.InsertionPoint(collective)
             value = sdy.reshard(collective.operands[0], target, loc=collective.location, ip=place)
-            collective.results[0].replace_all_uses_with(value)
-            collective.erase()
+            replace_by(collective, value)
     return Changes({"sdy.reshard"}, OF_SHARDINGS)
 
 

@@ -14,11 +14,12 @@ Each collective has a latency and waits for the slowest device.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 
 from mlir_sdy.host import identity, ir
 from mlir_sdy.traversal import operations_in
+from mlir_sdy.uses import operands_inside
 from pyshardy.irtools.plain_operations import keeps_its_place
 from pyshardy.irtools.stablehlo_views import CollectiveView
 from pyshardy.irtools.tensor_types import tensor_bytes
@@ -102,7 +103,7 @@ class _Plan:
         self._waits_of: list[dict[_Bundle, None]] = []
         for operation in self._operations:
             waits: dict[_Bundle, None] = {}
-            for value in _used_by(operation):
+            for value in operands_inside(operation):
                 waits |= self._waits.get(value, {})
             if operation.name in _VARIADIC:
                 bundle = self._bundle_for(operation, waits, open_bundles, max_bytes)
@@ -176,12 +177,6 @@ def _closure(bundles: Iterable[_Bundle]) -> dict[_Bundle, None]:
 def _may_have_effects(operation: ir.Operation) -> bool:
     """Whether an operation must keep its order among others with effects."""
     return any(keeps_its_place(inner.operation) for inner in operations_in(operation))
-
-
-def _used_by(operation: ir.Operation) -> Iterator[ir.Value]:
-    """Yield the operands of an operation and of those in its regions."""
-    for inner in operations_in(operation):
-        yield from inner.operands
 
 
 def _kind(operation: ir.Operation) -> Hashable:

@@ -32,6 +32,7 @@ from mlir_sdy import sdy
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding, mesh_of
 from mlir_sdy.traversal import terminator_of
+from mlir_sdy.uses import replace_by
 from mlir_sdy.values import get_sharding, rank_of, set_sharding
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
 from pyshardy.cost.hardware import Hardware, load_hardware
@@ -189,8 +190,7 @@ class _Hoisting:
             if user.name != _RESHARD or user.block != block:
                 continue
             if get_sharding(user.results[0]) == new:
-                user.results[0].replace_all_uses_with(argument)
-                user.erase()
+                replace_by(user, argument)
 
     def _is_worth_moving(self, operation: ir.Operation) -> bool:
         value, result = operation.operands[0], operation.results[0]

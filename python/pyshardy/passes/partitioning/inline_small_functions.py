@@ -24,10 +24,10 @@ from collections import Counter
 from collections.abc import Mapping
 
 from mlir_sdy.discardable import set_discardable
-from mlir_sdy.fold.pattern import has_one_use
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, mesh_of
 from mlir_sdy.symbols import meshes_of
+from mlir_sdy.uses import has_one_use
 from mlir_sdy.values import argument_shardings, result_shardings
 from pyshardy.irtools.analyses import OF_INTERFACE, UNCHANGED, Changes
 from pyshardy.irtools.functions import (

@@ -49,8 +49,8 @@ from pyshardy.partition.choice.quick_checks import has_unreduced_or_maximal, is_
 from pyshardy.partition.choice.resolver import (
     PARTIAL_OPERATIONS,
     CompatibilityResolver,
+    ShardyCompatibility,
 )
-from pyshardy.partition.choice.shardy import ShardyCompatibility
 from pyshardy.partition.choice.uses import UseConverter
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.op_facts.data_flow import (

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from mlir_sdy.host import identity, ir
 from mlir_sdy.model import TensorSharding, lists_overlap, sort_and_merge
+from mlir_sdy.uses import replace_by
 from mlir_sdy.values import get_sharding, set_result_shardings_of
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
 from pyshardy.cost.hardware import Hardware, load_hardware
@@ -323,8 +324,7 @@ class _AxisMover:
         if member.is_completed:
             set_result_shardings_of(member.all_reduce, {0: sharding}, self._cache)
             return member.all_reduce.results[0]
-        member.all_reduce.results[0].replace_all_uses_with(result)
-        member.all_reduce.erase()
+        replace_by(member.all_reduce, result)
         return result
 
 

@@ -20,7 +20,6 @@ from dataclasses import dataclass, replace
 
 from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache, value_of
-from mlir_sdy.fold.pattern import has_one_use
 from mlir_sdy.host import ir
 from mlir_sdy.model import (
     AllToAllParam,
@@ -34,6 +33,7 @@ from mlir_sdy.model import (
     mesh_of,
 )
 from mlir_sdy.op_classes import view_as
+from mlir_sdy.uses import has_one_use
 from mlir_sdy.values import SHARDING, get_sharding
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.walks import operations_named

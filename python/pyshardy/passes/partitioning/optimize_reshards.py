@@ -42,6 +42,7 @@ from mlir_sdy.model import (
     are_equivalent,
     mesh_of,
 )
+from mlir_sdy.uses import replace_by
 from mlir_sdy.values import get_sharding, set_result_shardings_of
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
 from pyshardy.cost.hardware import Hardware, load_hardware
@@ -55,9 +56,9 @@ from pyshardy.partition.resharding.completions import scatter_all_reduces
 from pyshardy.partition.resharding.cost import Reshard, reshard_cost
 from pyshardy.partition.resharding.region_boundary import (
     KeptReshards,
+    defining_operation,
     is_made_by_each_device,
     made_in,
-    maker_of,
 )
 from pyshardy.partition.resharding.regions import ElementwiseRegions
 from pyshardy.partition.resharding.share_reshards import ReshardSharing
@@ -191,8 +192,7 @@ class _Optimizer:
         if ends is None:
             return
         result = made_in(value, ends.target, reshard, self.cache)
-        reshard.results[0].replace_all_uses_with(result)
-        reshard.erase()
+        replace_by(reshard, result)
 
     # --- 2. Around elementwise operations ---------------------------------------------------
 
@@ -208,7 +208,7 @@ class _Optimizer:
                 continue
             for use in reshard.results[0].uses:
                 user = use.owner.operation
-                makers = {maker_of(operand) for operand in user.operands}
+                makers = {defining_operation(operand) for operand in user.operands}
                 resharded = [each for each in makers if each and each.name == _RESHARD]
                 if len(resharded) < 2 or not self._is_elementwise(user):
                     continue
@@ -237,8 +237,7 @@ class _Optimizer:
                 moved = self._reshard(operand, target, maker, ir.InsertionPoint(maker))
                 maker.operands[index] = moved
         set_result_shardings_of(maker, {0: target}, self.cache)
-        reshard.results[0].replace_all_uses_with(value)
-        reshard.erase()
+        replace_by(reshard, value)
 
     def _move_after(self, reshard: ir.Operation) -> ir.Operation | None:
         """Reshard the result of the only user of `reshard` instead, if that is cheaper."""

@@ -17,6 +17,7 @@ from mlir_sdy.host import identity, ir, location_of
 from mlir_sdy.model import OpShardingRule, Shape, TensorSharding
 from mlir_sdy.symbols import meshes_unchanged
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
+from mlir_sdy.uses import replace_by
 from mlir_sdy.values import (
     DATA_FLOW_OPERATIONS,
     argument_shardings,
@@ -189,8 +190,7 @@ class _FunctionPadder:
                 sharding is not None and self._is_uneven(end.type, sharding)
                 for end, sharding in zip(ends, shardings, strict=True)
             ):
-                barrier.results[0].replace_all_uses_with(barrier.operands[0])
-                barrier.erase()
+                replace_by(barrier, barrier.operands[0])
 
     def _fit(
         self, operation: ir.Operation, rule: OpShardingRule | None, builder: PaddingBuilder

@@ -36,6 +36,7 @@ from mlir_sdy.model import (
 )
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import operations_in
+from mlir_sdy.uses import values_used
 from mlir_sdy.values import (
     argument_shardings,
     get_sharding,
@@ -321,7 +322,7 @@ class _Outliner:
         Raises:
             PassError: its shardings have no common mesh, or it can't be partitioned.
         """
-        inputs = tuple(_values_used(operation))
+        inputs = tuple(values_used(operation))
         given = [get_sharding(value) for value in (*inputs, *operation.results)]
         reference = self._common_mesh(operation, given)
         local = ir.Module.create(operation.location)
@@ -412,21 +413,6 @@ class _Outliner:
                         inner.operation.operands[index] = stands_for[operand]
             ir.Operation.create("func.return", operands=list(copy.results))
         return function
-
-
-def _values_used(operation: ir.Operation) -> Iterator[ir.Value]:
-    """Yield the operands of an operation, and outer values used in its regions."""
-    inside: set[ir.Value] = set()
-    seen: set[ir.Value] = set()
-    for view in operations_in(operation):
-        for operand in view.operation.operands:
-            if operand not in inside and operand not in seen:
-                seen.add(operand)
-                yield operand
-        inside.update(view.operation.results)
-        for region in view.operation.regions:
-            for block in region.blocks:
-                inside.update(block.arguments)
 
 
 def _function_in(local: ir.Module) -> ir.Operation:

@@ -28,6 +28,7 @@ from mlir_sdy.diagnostics import SdyError, collect
 from mlir_sdy.discardable import has_discardable, remove_discardable, set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, TensorSharding
+from mlir_sdy.uses import replace_by
 from mlir_sdy.values import (
     DATA_FLOW_OPERATIONS,
     argument_shardings,
@@ -137,8 +138,7 @@ def _carry_on(module: ir.Module) -> bool:
     missing = _close_interfaces(module, cache)
     for reshard in _marked(module):
         value = reshard.operands[0]
-        reshard.results[0].replace_all_uses_with(value)
-        reshard.erase()
+        replace_by(reshard, value)
         _open_reached(value, cache)
     try:
         run_pipeline(module, _PROPAGATION, verify_each=False, restore_on_failure=False)

@@ -37,7 +37,6 @@ from typing import TypeVar
 from mlir_sdy import sdy
 from mlir_sdy.attributes import value_of
 from mlir_sdy.fold import apply_patterns
-from mlir_sdy.fold.pattern import has_one_use
 from mlir_sdy.fold.reduce_scatter import PATTERNS as SCATTERS
 from mlir_sdy.host import ir
 from mlir_sdy.model import (
@@ -51,6 +50,7 @@ from mlir_sdy.model import (
     sort_and_merge,
 )
 from mlir_sdy.op_classes import view_as
+from mlir_sdy.uses import has_one_use, producer, replace_by
 from mlir_sdy.values import (
     DATA_FLOW_OPERATIONS,
     get_sharding,
@@ -59,10 +59,11 @@ from mlir_sdy.values import (
     set_sharding,
 )
 from pyshardy.irtools.analyses import OF_SHARDINGS, UNCHANGED, Changes
+from pyshardy.irtools.constants import uniform_element
 from pyshardy.irtools.functions import has_static_shape
 from pyshardy.irtools.ragged_dots import RAGGED_DOT
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
-from pyshardy.irtools.stablehlo_views import ConstantView, TransposeView
+from pyshardy.irtools.stablehlo_views import TransposeView
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.function_context import FunctionContext
@@ -492,8 +493,7 @@ class _Reassociation:
         completion = _Completion(reduced, reduced_axes(reduced, self.meshes), ())
         sharding = get_sharding(product.results[0]) or self._replicated(product, completion)
         self._set_unreduced(product.results[0], sharding, completion)
-        reduced.results[0].replace_all_uses_with(product.results[0])
-        reduced.erase()
+        replace_by(reduced, product.results[0])
 
     # --- Loops -------------------------------------------------------------------------------
 
@@ -592,15 +592,10 @@ def _uses_axes(operation: ir.Operation, axes: AxisTuple) -> bool:
 
 def _is_uniform(value: ir.Value) -> bool:
     """Whether a value is a constant, or a broadcast, of one number."""
-    if isinstance(value, ir.BlockArgument):
-        return False
-    operation = value.owner.operation
-    if operation.name == "stablehlo.broadcast_in_dim":
-        return rank_of(operation.operands[0].type) == 0
-    if operation.name != "sdy.constant":
-        return False
-    elements = ConstantView(operation).value
-    return isinstance(elements, ir.DenseElementsAttr) and elements.is_splat
+    broadcast = producer(value, "stablehlo.broadcast_in_dim")
+    if broadcast is not None:
+        return rank_of(broadcast.operands[0].type) == 0
+    return uniform_element(value) is not None
 
 
 def _permuted(operation: ir.Operation, by_dim: Sequence[Value]) -> Sequence[Value]:

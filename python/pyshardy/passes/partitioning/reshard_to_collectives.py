@@ -28,6 +28,7 @@ from mlir_sdy.model import (
     mesh_of,
 )
 from mlir_sdy.model.mesh_change import sharding_on
+from mlir_sdy.uses import replace_by
 from mlir_sdy.values import get_sharding, look_through_barriers
 from pyshardy.irtools.analyses import OF_SHARDINGS, UNCHANGED, Changes
 from pyshardy.irtools.walks import operations_named
@@ -230,8 +231,7 @@ class _Conversion:
                 return mesh, sdy.collective_permute(value, sharding)
 
     def _replace(self, value: ir.Value) -> None:
-        self.reshard.results[0].replace_all_uses_with(value)
-        self.reshard.erase()
+        replace_by(self.reshard, value)
 
 
 def _replicated(sharding: TensorSharding) -> TensorSharding:

@@ -27,6 +27,7 @@ from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import AxisRef, AxisRefList, TensorSharding, mesh_of
 from mlir_sdy.symbols import enclosing_module, meshes_of
 from mlir_sdy.traversal import operations_in
+from mlir_sdy.uses import replace_by
 from mlir_sdy.values import SHARDING, get_sharding, rank_of
 from pyshardy.irtools.analyses import UNCHANGED, Changes
 from pyshardy.irtools.tensor_types import bytes_of
@@ -246,8 +247,7 @@ class _Resolver:
             source = get_sharding(reshard.operands[0])
             target = get_sharding(reshard.results[0])
             if all(end is None or end.is_fully_replicated for end in (source, target)):
-                reshard.results[0].replace_all_uses_with(reshard.operands[0])
-                reshard.erase()
+                replace_by(reshard, reshard.operands[0])
 
 
 def _check_type(value_type: ir.Type, operation: ir.Operation) -> None:

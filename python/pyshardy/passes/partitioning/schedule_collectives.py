@@ -24,6 +24,7 @@ from mlir_sdy.diagnostics import (
     warning,
 )
 from mlir_sdy.host import ir, location_of
+from mlir_sdy.uses import replace_by
 from mlir_sdy.values import ASYNC_DONE, ASYNC_START
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
 from pyshardy.cost.hardware import load_hardware
@@ -140,8 +141,7 @@ def _started(collective: ir.Operation, place: ir.Operation) -> ir.Operation:
     """Put a collective into an `async_start` before an operation, and return its `async_done`."""
     with ir.InsertionPoint(place):
         done = await_result(start_copy(collective, collective.operands[0]))
-    collective.results[0].replace_all_uses_with(done)
-    collective.erase()
+    replace_by(collective, done)
     return done.owner.operation
 
 
@@ -192,5 +192,4 @@ def _keep_first_wait(start: ir.Operation, waits: Sequence[ir.Operation]) -> None
         return
     first, *others = [each for each in start.block.operations if each.operation in waits]
     for other in others:
-        other.operation.results[0].replace_all_uses_with(first.operation.results[0])
-        other.operation.erase()
+        replace_by(other.operation, first.operation.results[0])

@@ -29,6 +29,7 @@ from mlir_sdy.attributes import AttributeCache, value_of
 from mlir_sdy.discardable import get_discardable, set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding, TensorShardingPerValue, mesh_of
+from mlir_sdy.uses import replace_by
 from mlir_sdy.values import (
     SHARDING,
     get_sharding,
@@ -160,8 +161,7 @@ def _take_dynamically(
     given = result_shardings_of(operation)
     if given:
         set_result_shardings_of(made, {0: _without_axes(given[0], short)}, cache)
-    operation.results[0].replace_all_uses_with(made.results[0])
-    operation.erase()
+    replace_by(operation, made.results[0])
 
 
 def _constants(numbers: Sequence[int]) -> list[ir.Value]:

@@ -25,6 +25,7 @@ from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, Mesh, TensorSharding, mesh_of
 from mlir_sdy.traversal import SCALAR_BODIES, may_have_regions
+from mlir_sdy.uses import defining_operation
 from mlir_sdy.values import get_sharding, set_result_shardings_of, sharded_operations
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
 from pyshardy.cost.hardware import Hardware, load_hardware
@@ -124,7 +125,7 @@ class _Region:
             outside = [
                 operand
                 for operand in operation.operands
-                if isinstance(operand, ir.BlockArgument) or operand.owner.operation not in inside
+                if defining_operation(operand) not in inside
             ]
             users = {
                 use.owner.operation: None for result in operation.results for use in result.uses
@@ -209,7 +210,7 @@ def _regions(function: ir.Operation | ir.OpView, meshes: Mapping[str, Mesh]) -> 
         joined = _Region(meshes, [operation])
         region_of[operation] = joined
         for operand in operation.operands:
-            maker = None if isinstance(operand, ir.BlockArgument) else operand.owner.operation
+            maker = defining_operation(operand)
             other = None if maker is None else region_of.get(maker)
             if other is None or other is joined:
                 continue

@@ -24,6 +24,7 @@ from mlir_sdy.shard import building
 from mlir_sdy.shard.values import GridSharding
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import operations_in
+from mlir_sdy.uses import place_behind, producer
 from mlir_sdy.values import (
     SHARDING,
     argument_shardings,
@@ -185,7 +186,7 @@ class _Conversion:
             or operation.name != "sdy.sharding_constraint"
             or _is_annotated(operand)
         )
-        place = ir.InsertionPoint(operation) if of_users else _behind(operand)
+        place = ir.InsertionPoint(operation) if of_users else place_behind(operand)
         with place, operation.location:
             annotated = self._annotated(operand, sharding, of_users=of_users)
             set_discardable(annotated.owner.operation, ORIGIN, ir.StringAttr.get(operation.name))
@@ -200,14 +201,7 @@ class _Conversion:
 
 
 def _is_annotated(value: ir.Value) -> bool:
-    return not isinstance(value, ir.BlockArgument) and value.owner.operation.name == "shard.shard"
-
-
-def _behind(value: ir.Value) -> ir.InsertionPoint:
-    """Return the first insertion point at which a value can be used."""
-    if isinstance(value, ir.BlockArgument):
-        return ir.InsertionPoint.at_block_begin(value.owner)
-    return ir.InsertionPoint.after(value.owner.operation)
+    return producer(value, "shard.shard") is not None
 
 
 def _drop(function: ir.Operation) -> None:

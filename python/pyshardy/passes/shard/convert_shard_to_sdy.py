@@ -24,6 +24,7 @@ from mlir_sdy.model import ModelError, TensorSharding
 from mlir_sdy.shard.reading import has_flag, is_shard_operation, read_grid, read_sharding
 from mlir_sdy.shard.values import DYNAMIC, Grid, GridSharding
 from mlir_sdy.traversal import operations_in
+from mlir_sdy.uses import producer
 from mlir_sdy.values import (
     get_sharding,
     result_shardings,
@@ -287,8 +288,8 @@ class _Conversion:
 
 def _root(value: ir.Value) -> ir.Value:
     """Return the value before its annotations."""
-    while not isinstance(value, ir.BlockArgument) and value.owner.operation.name == "shard.shard":
-        value = value.owner.operation.operands[0]
+    while (annotation := producer(value, "shard.shard")) is not None:
+        value = annotation.operands[0]
     return value
 
 

@@ -21,6 +21,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.shard import building
 from mlir_sdy.shard.values import Axes, Grid, ReductionKind
 from mlir_sdy.traversal import operations_in
+from mlir_sdy.uses import replace_by
 from pyshardy.irtools.collectives import channel_of
 from pyshardy.irtools.functions import FreshNames
 from pyshardy.irtools.stablehlo_views import (
@@ -113,9 +114,7 @@ class _Raising:
                 else:
                     groups = self._groups(operation)
                     values = _by_gathering(operation, groups, self.name, self.builder)
-            for result, value in zip(operation.results, values, strict=True):
-                result.replace_all_uses_with(value)
-            operation.erase()
+            replace_by(operation, *values)
         for view in list(operations_in(self.module.operation)):
             if view.operation.name in DEVICE_IDS:
                 self._convert_id(view.operation)
@@ -222,8 +221,7 @@ class _Raising:
             else:
                 tensor = self.builder.constant(np.array(0, np.int32))
             value = self.builder.convert(tensor, element_type_of(operation.results[0].type))
-        operation.results[0].replace_all_uses_with(value)
-        operation.erase()
+        replace_by(operation, value)
 
 
 _BY_PAIRS = frozenset({"stablehlo.collective_permute", "stablehlo.collective_broadcast"})

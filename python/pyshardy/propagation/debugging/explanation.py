@@ -36,9 +36,9 @@ from mlir_sdy.model import (
     TensorSharding,
 )
 from mlir_sdy.model.text import quoted
+from mlir_sdy.uses import defining_operation
 from mlir_sdy.values import OWN_SHARDING
 from pyshardy.display import MOST_ROWS, Displayed, DisplayedText, Table, counted
-from pyshardy.irtools.constants import defining_operation
 from pyshardy.irtools.named_values import NamedValues
 from pyshardy.propagation.debugging.axis_chains import Root, chain_of, dim_of, root_at, root_of
 from pyshardy.propagation.debugging.flows import AxisFlow

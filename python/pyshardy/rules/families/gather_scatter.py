@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from mlir_sdy.host import ir, stablehlo
 from mlir_sdy.model import FactorType, OpShardingRule
+from mlir_sdy.uses import defining_operation
 from pyshardy.rules.builder import NEED_REPLICATION, PASS_THROUGH, REDUCTION, RuleBuilder
 from pyshardy.rules.registry import sharding_rule
 from pyshardy.rules.signature import OperationSignature
@@ -268,9 +269,9 @@ def _is_supported_reduction(body: ir.Block) -> bool:
         return False
     kinds: set[str] = set()
     for index, value in enumerate(returned):
-        if isinstance(value, ir.BlockArgument):
+        operation = defining_operation(value)
+        if operation is None:
             return False
-        operation = value.owner.operation
         pair = [arguments[index], arguments[index + len(returned)]]
         if list(operation.operands) not in (pair, pair[::-1]):
             return False

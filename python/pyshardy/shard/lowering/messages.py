@@ -29,6 +29,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.shard.reading import grid_axes, grid_of, index_list
 from mlir_sdy.shard.values import Grid
 from mlir_sdy.shard.verify import IN_GROUP_DEVICES
+from mlir_sdy.uses import replace_by
 from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of
 from pyshardy.shard.errors import cannot_lower
 from pyshardy.shard.lowering.builder import LOWERINGS, GridBuilder, check_static
@@ -290,8 +291,7 @@ def _into_tensor(operation: ir.Operation, builder: GridBuilder) -> None:
         columns = known * count if operation.name == "tensor.splat" else known
         value = _row(np.stack(columns, axis=1), builder)
         value = builder.convert(builder.reshape(value, tensor.shape), tensor.element_type)
-    operation.results[0].replace_all_uses_with(value)
-    operation.erase()
+    replace_by(operation, value)
 
 
 def _row(table: np.ndarray, builder: GridBuilder) -> ir.Value:

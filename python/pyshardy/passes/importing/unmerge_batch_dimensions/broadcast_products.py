@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from mlir_sdy.fold.pattern import is_used
 from mlir_sdy.host import ir, stablehlo
 from mlir_sdy.model import Shape
+from mlir_sdy.uses import is_used
 from pyshardy.irtools.constants import filled, splat_of
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import BroadcastView, DotView, TransposeView

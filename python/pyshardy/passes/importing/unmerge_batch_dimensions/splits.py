@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from mlir_sdy.fold.pattern import is_used
 from mlir_sdy.host import identity, ir
 from mlir_sdy.model import Shape
 from mlir_sdy.traversal import operations_in
+from mlir_sdy.uses import is_used
 from pyshardy.irtools.constants import filled, splat_of
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views.fields import set_fields
