@@ -28,7 +28,7 @@ from pyshardy.mpmd import tracing
 from pyshardy.mpmd.inference.conflicts import REDUCTIONS, TRANSFERS
 from pyshardy.mpmd.options import Transfers
 from pyshardy.mpmd.passes.importing.import_names import annotate_names
-from pyshardy.mpmd.pipelines import split_backward
+from pyshardy.mpmd.pipelines import convert_shardings, propagate
 from pyshardy.mpmd.plan import ExecutionPlan, UnitRecorder, execution_plan
 from pyshardy.mpmd.program import FragmentFunction, MpmdProgram
 from pyshardy.mpmd.rewriting.functions import entry_points
@@ -102,8 +102,8 @@ def partition(
 class Partitioning:
     """The work that programs of one module share, which differ in their schedules.
 
-    Shardings are propagated before a schedule orders the fragments, so that they don't depend on
-    it. Equal fragments share a program, here and in other modules with the same `programs`.
+    Shardings are propagated before a schedule orders the fragments, or needs halves of backward
+    ones, so that they don't depend on it. Equal fragments share a program, here and in other modules with the same `programs`.
 
     Args:
         module: the module. It isn't changed.
@@ -165,11 +165,7 @@ class Partitioning:
         self._hardware = hardware
         self._propagation = (
             "mpmd-move-shardings-to-meshes",
-            use(
-                "mpmd-sharding-propagation-pipeline",
-                transfers=transfers,
-                hardware=hardware.text if isinstance(hardware, Hardware) else hardware,
-            ),
+            *propagate(transfers, hardware.text if isinstance(hardware, Hardware) else hardware),
         )
         self._programs = {} if programs is None else programs
 
@@ -197,23 +193,24 @@ class Partitioning:
         return MpmdProgram(local, plan, fragments, written)
 
     @cached_property
-    def _imported(self) -> ir.Module:
-        imported = copy_of(self.given)
-        _run(imported, self._import)
-        return imported
+    def _propagated(self) -> ir.Module:
+        """The program with fragments, and the shardings of all values."""
+        local = copy_of(self.given)
+        _run(local, self._import, *self._propagation)
+        return local
 
     @cached_property
     def _whole(self) -> ir.Module:
-        """The program with shardings, its backward fragments whole."""
-        local = copy_of(self._imported)
-        _run(local, *self._propagation)
+        """The program with shardings in its types, its backward fragments whole."""
+        local = copy_of(self._propagated)
+        _run(local, *convert_shardings())
         return local
 
     @cached_property
     def _split(self) -> ir.Module:
-        """The program with shardings, its backward fragments in halves."""
-        local = copy_of(self._imported)
-        _run(local, *split_backward(), *self._propagation)
+        """The program with shardings in its types, its backward fragments in halves."""
+        local = copy_of(self._propagated)
+        _run(local, *convert_shardings(splits_backward=True))
         return local
 
 
