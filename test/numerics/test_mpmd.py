@@ -243,12 +243,14 @@ def test_equal_fragments_share_a_program():
 
 
 CASES = [
-    ("equal", None, "1f1b", "xla"),
-    *(("equal", None, schedule, backend) for schedule in FLAT for backend in ("xla", "jit")),
-    *(("different", None, schedule, "xla") for schedule in FLAT),
-    *(("pair", 2, schedule, backend) for schedule in SEVERAL for backend in ("xla", "jit")),
-    ("equal", None, "1f1b", "interpreter"),
+    (*case, backend)
+    for backend in ("xla", "jit", "interpreter")
+    for case in (
+        *((shapes, None, schedule) for shapes in ("equal", "different") for schedule in FLAT),
+        *(("pair", 2, schedule) for schedule in SEVERAL),
+    )
 ]
+"""With one stage on each of equal or different meshes, and with two; on each engine."""
 
 
 @cache

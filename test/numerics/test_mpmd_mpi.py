@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from case_counts import cases, spread
 from mpi_jobs import MPIEXEC, mpi_job
-from mpmd_models import FLAT, products
+from mpmd_models import FLAT, decoder, products
 
 from mlir_sdy.assembly import asm
 
@@ -16,11 +16,12 @@ WORKER = Path(__file__).parents[1] / "support" / "mpmd_mpi_worker.py"
 pytestmark = pytest.mark.skipif(MPIEXEC is None, reason="MPI is not installed: pip install mpich")
 
 
-def folder_of(path, shapes):
-    """Write the program and the inputs of a step for workers."""
-    model = products(len(shapes))
-    (path / "step.mlir").write_text(asm(model.trace(shapes, layers=len(shapes))))
-    arrays = {f"array{index:02}": array for index, array in enumerate(model.flat)}
+def folder_of(path, shapes, model=None):
+    """Write the program and the inputs of a step for workers, that of products by default."""
+    layers = len(shapes) if model is None else 4
+    model = model or products(layers)
+    (path / "step.mlir").write_text(asm(model.trace(shapes, layers=layers)))
+    arrays = {f"array{index:03}": array for index, array in enumerate(model.flat)}
     np.savez(path / "inputs.npz", **arrays)
     return path
 
@@ -39,7 +40,8 @@ def test_schedules_orders_steps_and_failures(tmp_path, shapes):
         "mismatch=3",
         "failure=" + "+".join(map(str, range(size, 2 * size))),
     )  # all of m1
-    done = mpi_job(count, WORKER, folder_of(tmp_path, SHAPES[shapes]), *checks)
+    folder = folder_of(tmp_path, SHAPES[shapes], decoder())
+    done = mpi_job(count, WORKER, folder, *checks)
     assert done.returncode == 0, done.stderr
     found = [line for line in done.stdout.splitlines() if line.startswith("right: ")]
     assert len(found) == len(schedules) + min(50, cases(3)) + 3

@@ -103,7 +103,8 @@ class Partitioning:
     """The work that programs of one module share, which differ in their schedules.
 
     Shardings are propagated before a schedule orders the fragments, or needs halves of backward
-    ones, so that they don't depend on it. Equal fragments share a program, here and in other modules with the same `programs`.
+    ones, so that they don't depend on it. Equal fragments share a program, here and in other
+    modules with the same `programs`.
 
     Args:
         module: the module. It isn't changed.

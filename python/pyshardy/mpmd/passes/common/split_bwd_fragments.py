@@ -45,7 +45,7 @@ def split_bwd_fragments(module: ir.Module) -> None:
     of the first one, or of its arguments, is passed as further results; canonicalization and
     `mpmd-fragment-dce` drop what isn't needed. A fragment stays as it is if none of its results
     are transferred, or if all operations are needed for these. What is passed keeps the sharding
-    that it has in the fragment.
+    that it has in the fragment; arguments aren't passed if the fragment has shardings.
     """
     for function in mpmd_functions(module):
         for each in operations_named({FRAGMENT}, function):
@@ -76,6 +76,10 @@ def _split(whole: ir.Operation) -> None:
     if not sent or not (moved or others):
         return
     residuals = _used([returned[index] for index in others], moved)
+    arguments = list(body_of(whole).arguments)
+    if body_argument_shardings(whole) or result_shardings_of(whole):
+        # Types with shardings would keep canonicalization from dropping the arguments.
+        residuals = [each for each in residuals if each not in arguments]
     attributes = attributes_of(whole)
     for name in ("in_shardings", "out_shardings"):
         attributes.pop(name, None)
@@ -96,13 +100,14 @@ def _split(whole: ir.Operation) -> None:
     _share_shardings(whole, first, second, sent, residuals)
     _fill(
         first,
-        list(zip(body_of(whole).arguments, body_of(first).arguments, strict=True)),
+        list(zip(arguments, body_of(first).arguments, strict=True)),
         kept,
         [*(returned[index] for index in sent), *residuals],
     )
+    inputs = [*arguments, *residuals]
     _fill(
         second,
-        list(zip(residuals, list(body_of(second).arguments)[len(whole.operands) :], strict=True)),
+        list(zip(inputs, body_of(second).arguments, strict=True)),
         moved,
         [returned[index] for index in others],
     )
