@@ -27,8 +27,8 @@ from pyshardy.mpmd.inference.mesh_sets import (
     is_meshless,
     read_set,
     read_set_of,
-    write_set_of_argument,
-    write_set_of_result,
+    write_sets_of_arguments,
+    write_sets_of_results,
 )
 from pyshardy.mpmd.inference.src_sets import src_set_of
 from pyshardy.mpmd.rewriting.functions import (
@@ -85,11 +85,10 @@ class _Leaves:
 
     def mark_unused(self) -> None:
         """Write the use-sets of the unused arguments and results of a callee."""
-        arguments = body_of(self._function).arguments
-        for index, mesh in self._unused.items():
-            write_set_of_argument(arguments[index], USE_SET, {mesh: (_UNUSED_ARGUMENT,)})
-        for index, mesh in self._unused_results.items():
-            write_set_of_result(self._function, index, USE_SET, {mesh: (_UNUSED_RESULT,)})
+        unused = {at: {mesh: (_UNUSED_ARGUMENT,)} for at, mesh in self._unused.items()}
+        write_sets_of_arguments(self._function, USE_SET, unused)
+        results = {at: {mesh: (_UNUSED_RESULT,)} for at, mesh in self._unused_results.items()}
+        write_sets_of_results(self._function, USE_SET, results)
 
     def assign(self) -> None:
         """Assign results, operands of reductions and broadcasts, and what is unused."""
