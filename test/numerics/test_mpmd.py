@@ -22,7 +22,7 @@ from pyshardy.backends.arrays.comparison import (
     with_last_places_moved,
 )
 from pyshardy.cost.hardware import Link, load_hardware
-from pyshardy.mpmd.execution import execute
+from pyshardy.mpmd.execution import FragmentError, execute
 from pyshardy.mpmd.reference import without_names
 from pyshardy.program import compile_unpartitioned
 
@@ -73,6 +73,20 @@ def test_threads_compute_equal_bits(small, backend):
     threads = program.run(model.flat, backend, workers="threads")
     for one, other in zip(serial, threads, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_number_of_devices_of_xla(monkeypatch):
+    """A mesh has virtual devices of its own, whatever flags JAX has here; GPUs may be too few."""
+    monkeypatch.setenv("XLA_FLAGS", "--xla_force_host_platform_device_count=1")
+    monkeypatch.setenv("JAX_PLATFORMS", "cpu")
+    model = products(2)
+    module = model.trace([(1, 8)] * 2, layers=2)
+    program = sdy.mpmd.partition(module)
+    check(module, model.flat, program, "xla", workers="serial")
+    with pytest.raises(
+        FragmentError, match="of mesh m0 from .*: the program runs on 8 GPU devices"
+    ):
+        program.run(model.flat, "xla-gpu")
 
 
 def test_delays_do_not_matter(small):

@@ -16,6 +16,7 @@ from mlir_sdy.mpmd.reading import MESH_SHAPE, NAMED_COMPUTATION, NAMED_TENSOR, n
 from mlir_sdy.mpmd.values import Topology
 from mlir_sdy.sdy import MeshOp
 from mlir_sdy.values import map_shardings, set_argument_attributes
+from mlir_sdy.verify import verify
 from pyshardy.any_program import Program, module_of
 from pyshardy.api import propagate_with
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
@@ -188,6 +189,7 @@ class Partitioning:
             use("mpmd-export-pipeline", fail_on_inferred_fragments=False),
             units=units,
         )
+        verify(local)  # takes longer before equal fragments have a function
         (main,) = entry_points(local)
         plan = execution_plan(main, units.units)
         fragments = _fragments(local, plan, self._hardware, self._programs)
@@ -231,7 +233,11 @@ def _run(module: ir.Module, *passes: str | PassUse, units: UnitRecorder | None =
     with collect() as warnings:
         try:
             run_pipeline(
-                module, pipeline_of(*passes), instrumentation=observers, restore_on_failure=False
+                module,
+                pipeline_of(*passes),
+                instrumentation=observers,
+                verify_each=False,
+                restore_on_failure=False,
             )
         except PipelineError as failure:
             first, *others = map(_spelled, failure.diagnostics)
