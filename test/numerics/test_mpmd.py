@@ -84,7 +84,7 @@ def test_number_of_devices_of_xla(monkeypatch):
     program = sdy.mpmd.partition(module)
     check(module, model.flat, program, "xla", workers="serial")
     with pytest.raises(
-        FragmentError, match="of mesh m0 from .*: the program runs on 8 GPU devices"
+        FragmentError, match=r"of mesh m0 from .*: the program runs on 8 GPU devices"
     ):
         program.run(model.flat, "xla-gpu")
 

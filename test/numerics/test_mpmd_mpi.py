@@ -11,18 +11,30 @@ from mpi_jobs import MPIEXEC, mpi_job
 from mpmd_models import FLAT, decoder, products
 
 from mlir_sdy.assembly import asm
+from pyshardy.backends.arrays.comparison import with_last_places_moved
+from pyshardy.mpmd.reference import without_names
+from pyshardy.program import compile_unpartitioned
 
 WORKER = Path(__file__).parents[1] / "support" / "mpmd_mpi_worker.py"
 pytestmark = pytest.mark.skipif(MPIEXEC is None, reason="MPI is not installed: pip install mpich")
 
 
 def folder_of(path, shapes, model=None):
-    """Write the program and the inputs of a step for workers, that of products by default."""
+    """Write a step for workers, that of products by default, with inputs and results.
+
+    The results are those of XLA, also for inputs with their last places moved.
+    """
     layers = len(shapes) if model is None else 4
     model = model or products(layers)
-    (path / "step.mlir").write_text(asm(model.trace(shapes, layers=layers)))
-    arrays = {f"array{index:03}": array for index, array in enumerate(model.flat)}
-    np.savez(path / "inputs.npz", **arrays)
+    module = model.trace(shapes, layers=layers)
+    (path / "step.mlir").write_text(asm(module))
+    run = compile_unpartitioned(without_names(module), "xla")
+    for name, arrays in (
+        ("inputs", model.flat),
+        ("expected", run(model.flat)),
+        ("moved", run(with_last_places_moved(model.flat))),
+    ):
+        np.savez(path / f"{name}.npz", **{f"array{at:03}": each for at, each in enumerate(arrays)})
     return path
 
 

@@ -44,7 +44,7 @@ from pyshardy.mpmd.tracing import (
     annotate,
     told_by,
 )
-from pyshardy.pipeline import PassUse, PipelineError, pipeline_of, run_pipeline, use
+from pyshardy.pipeline import PassPipeline, PassUse, PipelineError, pipeline_of, run_pipeline, use
 from pyshardy.program import PartitionedProgram
 from pyshardy.program import partition as partition_program
 
@@ -227,7 +227,9 @@ _EXPECTED = ("Inferred fragment has not been merged", "no fragment of the user c
 """Warnings of what is usual here: fragments without a name, such as updates of weights."""
 
 
-def _run(module: ir.Module, *passes: str | PassUse, units: UnitRecorder | None = None) -> None:
+def _run(
+    module: ir.Module, *passes: str | PassUse | PassPipeline, units: UnitRecorder | None = None
+) -> None:
     """Run passes, whose diagnostics are for callers of `partition`."""
     observers = [] if units is None else [units]
     with collect() as warnings:
