@@ -127,16 +127,13 @@ class _Leaves:
                 and not any(is_used(call.results[index]) for call in self._calls)
             }
             return
-        known: dict[ir.Value, ir.Value] = {}
         placed: list[ir.Value] = []
         for index, value in enumerate(outputs):
             if mesh_type(value) is not None or not isinstance(value.type, ir.RankedTensorType):
                 placed.append(value)
                 continue
-            if value not in known:
-                with ir.InsertionPoint(terminator_of(body)), terminator_of(body).location:
-                    known[value] = self._assigned(value, INFERRED_OUTPUT, f"Func output {index}")
-            placed.append(known[value])
+            with ir.InsertionPoint(terminator_of(body)), terminator_of(body).location:
+                placed.append(self._assigned(value, INFERRED_OUTPUT, f"Func output {index}"))
         if placed != outputs:
             set_returned(function, placed)
             update_type(function)

@@ -97,10 +97,16 @@ def erase_results(function: ir.Operation, erased: Collection[int]) -> None:
 
 def argument_attributes(function: ir.Operation) -> list[dict[str, Any]]:
     """Return the attributes of each argument of a function."""
-    given = list(FunctionView(function).arg_attrs)
-    if not given:
-        return [{} for _ in body_of(function).arguments]
-    return [{named.name: named.attr for named in each} for each in given]
+    return _entries(FunctionView(function).arg_attrs) or [{} for _ in body_of(function).arguments]
+
+
+def result_attributes(function: ir.Operation) -> list[dict[str, Any]]:
+    """Return the attributes of each result of a function."""
+    return _entries(FunctionView(function).res_attrs) or [{} for _ in returned_values(function)]
+
+
+def _entries(listed: Iterable[ir.DictAttr]) -> list[dict[str, Any]]:
+    return [{named.name: named.attr for named in each} for each in listed]
 
 
 def dictionaries(entries: Iterable[Mapping[str, Any]], context: ir.Context) -> ir.ArrayAttr:

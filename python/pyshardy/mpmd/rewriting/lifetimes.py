@@ -47,7 +47,6 @@ def mark_values(
     given: list[Mapping[str, ir.Attribute]] = [
         {named.name: named.attr for named in each} for each in get_discardable(fragment, name) or ()
     ]
-    if any(marks):
-        old = given or [{} for _ in marks]
-        merged = [{**one, **other} for one, other in zip(old, marks, strict=True)]
-        set_discardable(fragment, name, dictionaries(merged, fragment.context))
+    old = given or [{} for _ in marks]
+    merged = [{**one, **other} for one, other in zip(old, marks, strict=True)]
+    set_discardable(fragment, name, dictionaries(merged, fragment.context))

@@ -28,6 +28,8 @@ from pyshardy.mpmd.rewriting.transfers import in_order_of_text
 
 STAGE = "stage_id"
 
+_INHERITED = frozenset({STAGE, CALL_COUNTER})
+
 KEEPS_TRANSFERRED = "split_keep_transferred"
 """The mark of the half of a backward fragment with the gradients to send."""
 
@@ -102,11 +104,18 @@ def is_half(fragment: ir.Operation, mark: str) -> bool:
     return has_discardable(fragment, mark)
 
 
-def merge(producer: ir.Operation, consumer: ir.Operation) -> ir.Operation | None:
+def merge(
+    producer: ir.Operation, consumer: ir.Operation, *, into: ir.Operation | None = None
+) -> ir.Operation | None:
     """Merge two fragments of a mesh, in the same block.
 
     It is at the place of the consumer if nothing between them uses the producer, or at that of the
     producer if the other operands of the consumer are defined before it.
+
+    Args:
+        producer: the first fragment.
+        consumer: the second fragment.
+        into: the fragment of the two that keeps its attributes; None for what both inherit.
 
     Returns:
         The merged fragment; None if it can be at neither place.
@@ -129,7 +138,7 @@ def merge(producer: ir.Operation, consumer: ir.Operation) -> ir.Operation | None
             [each.type for each in (*outer, *consumer.results)],
             inputs,
             _origins(producer, consumer),
-            _attributes(producer, consumer),
+            _attributes(producer, consumer) if into is None else _own_attributes(into),
         )
     _mark(built, producer, consumer)
     body = body_of(built)
@@ -212,19 +221,27 @@ def _origins(producer: ir.Operation, consumer: ir.Operation) -> list[UserOrigin]
 
 
 def _attributes(producer: ir.Operation, consumer: ir.Operation) -> dict[str, ir.Attribute]:
-    first, second = attributes_of(producer), attributes_of(consumer)
+    """Return the stage and the call counter, the attributes that a merged fragment inherits.
+
+    The call counter is that of the fragment of the user, or that of both.
+    """
+    first, second = (
+        {name: each for name, each in attributes_of(fragment).items() if name in _INHERITED}
+        for fragment in (producer, consumer)
+    )
     if is_user_fragment(producer) and not is_user_fragment(consumer):
-        merged = {**second, **first}
-    else:
-        merged = {**first, **second}
-    merged.pop(INFERRED_BY, None)
+        return {**second, **first}
     counters = integer_of(producer, CALL_COUNTER), integer_of(consumer, CALL_COUNTER)
+    merged = {**first, **second}
     are_alike = is_user_fragment(producer) == is_user_fragment(consumer)
     if are_alike and None not in counters and counters[0] != counters[1]:
         merged.pop(CALL_COUNTER)
-    for name in ("in_shardings", "out_shardings"):
-        merged.pop(name, None)
     return merged
+
+
+def _own_attributes(fragment: ir.Operation) -> dict[str, ir.Attribute]:
+    dropped = {INFERRED_BY, "in_shardings", "out_shardings"}
+    return {name: each for name, each in attributes_of(fragment).items() if name not in dropped}
 
 
 def _mark(built: ir.Operation, producer: ir.Operation, consumer: ir.Operation) -> None:

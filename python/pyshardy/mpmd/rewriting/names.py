@@ -31,17 +31,17 @@ def function_name(
         index: the number of the function.
         origins: the origins of the fragments.
         stage: their stage, if they have one.
-        counters: the microbatches of the fragments, which the name tells if each has its own.
+        counters: the microbatches of the fragments, which the name tells if they are
+            consecutive, and each fragment has its own.
         module: the name of the module.
         with_phase: whether to tell forward from backward fragments.
     """
-    counts = {each.transpose_count for each in origins}
     name = _name(origins) if stage is None else f"stage{stage}"
-    if with_phase and counts:
-        count = max(counts)
-        name += _PHASES.get(count, f"_transpose{count}")
+    if with_phase:
+        for count in sorted({each.transpose_count for each in origins}):
+            name += _PHASES.get(count, f"_transpose{count}")
     calls = sorted({each for each in counters if each is not None})
-    if len(calls) < len(counters):
+    if len(calls) < len(counters) or calls[-1] - calls[0] >= len(calls):
         calls = []
     if len(calls) == 1:
         name += f"_call{calls[0]}"
@@ -59,7 +59,7 @@ def _name(origins: Sequence[UserOrigin]) -> str:
         return "inferred"
     numbers: dict[str, list[int]] = {}
     counts: dict[str, int] = {}
-    for name in sorted({each.name for each in origins}):
+    for name in sorted(each.name for each in origins):
         match = _NUMBERED.fullmatch(name)
         base = name if match is None else match[1]
         counts[base] = counts.get(base, 0) + 1

@@ -6,11 +6,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from mlir_sdy.attributes import attribute_of, value_of
 from mlir_sdy.host import ir
+from mlir_sdy.model.sharding import TensorShardingPerValue
 from mlir_sdy.mpmd.building import attributes_of, create, local_type, replaced
 from mlir_sdy.mpmd.dialect import has_effects
-from mlir_sdy.mpmd.reading import body_of, operations_of, returned_values
+from mlir_sdy.mpmd.reading import (
+    ARGUMENT_ATTRIBUTES,
+    RESULT_ATTRIBUTES,
+    body_of,
+    operations_of,
+    producer,
+    returned_values,
+)
+from pyshardy.irtools.walks import operations_named
 from pyshardy.mpmd.rewriting.functions import set_returned
+
+_BARRIER = "stablehlo.optimization_barrier"
 
 
 def is_used(value: ir.Value) -> bool:
@@ -43,11 +55,34 @@ def with_values(
         operation,
         [operation.results[index].type for index in results],
         [operation.operands[index] for index in operands],
+        _attributes_of_values(operation, operands, results),
     )
     for new, index in enumerate(results):
         operation.results[index].replace_all_uses_with(built.results[new])
     operation.erase()
     return built
+
+
+def _attributes_of_values(
+    operation: ir.Operation, operands: Sequence[int], results: Sequence[int]
+) -> dict[str, ir.Attribute]:
+    """Return the attributes of an operation with the entries for some operands and results."""
+    attributes = attributes_of(operation)
+    for name, kept in (
+        (ARGUMENT_ATTRIBUTES, operands),
+        ("in_shardings", operands),
+        (RESULT_ATTRIBUTES, results),
+        ("out_shardings", results),
+    ):
+        listed = attributes.get(name)
+        if isinstance(listed, ir.ArrayAttr):
+            entries = [listed[index] for index in kept]
+            attributes[name] = ir.ArrayAttr.get(entries, operation.context)
+        elif listed is not None:
+            shardings = value_of(listed).shardings
+            fewer = TensorShardingPerValue(tuple(shardings[index] for index in kept))
+            attributes[name] = attribute_of(fewer, operation.context)
+    return attributes
 
 
 def with_results(
@@ -191,10 +226,54 @@ def drop_unused_results(operation: ir.Operation) -> ir.Operation:
 
 
 def erase_dead(block: ir.Block) -> None:
-    """Erase unused operations of a block without effects, the last one first."""
+    """Erase unused operations without effects, the last one first, also in nested regions."""
     for operation in reversed(operations_of(block)[:-1]):
         if not any(map(is_used, operation.results)) and not has_effects(operation):
             operation.erase()
+            continue
+        for region in operation.regions:
+            for inner in region.blocks:
+                erase_dead(inner)
+
+
+def simplify_operations(function: ir.Operation, name: str) -> None:
+    """Simplify the named computations or fragments of a function until nothing changes.
+
+    Equal results, and equal operands, are merged. A result that is an argument of the body is
+    replaced by the operand, also through an `optimization_barrier`, if their types are equal.
+    Unused results and operands are dropped, and dead operations erased.
+
+    Args:
+        function: the function.
+        name: the name of the operations.
+    """
+    before = None
+    while (size := _size(function, name)) != before:
+        before = size
+        erase_dead(body_of(function))
+        for operation in reversed(operations_named({name}, function)):
+            erase_dead(body_of(operation))
+            merge_equal_results(operation)
+            merge_equal_operands(operation)
+            _forward_operands(operation)
+            drop_unused(operation)
+
+
+def _size(function: ir.Operation, name: str) -> list[tuple[int, int]]:
+    operations = operations_named({name}, function)
+    return [(len(each.operands), len(each.results)) for each in operations]
+
+
+def _forward_operands(operation: ir.Operation) -> None:
+    body = body_of(operation)
+    for result, value in zip(operation.results, returned_values(operation), strict=True):
+        while (barrier := producer(value, _BARRIER)) is not None:
+            value = barrier.operands[ir.OpResult(value).result_number]  # noqa: PLW2901
+        if not isinstance(value, ir.BlockArgument) or value.owner != body or not is_used(result):
+            continue
+        operand = operation.operands[value.arg_number]
+        if operand.type == result.type:
+            result.replace_all_uses_with(operand)
 
 
 def call_attributes(call: ir.Operation) -> dict[str, ir.Attribute]:

@@ -19,6 +19,7 @@ from mlir_sdy.mpmd.reading import (
 from pyshardy.irtools.stablehlo_views import symbol_name
 from pyshardy.mpmd.rewriting.functions import mpmd_functions
 from pyshardy.mpmd.rewriting.merging import closest_user, merge
+from pyshardy.mpmd.rewriting.regions import erase_dead
 from pyshardy.mpmd.rewriting.transfers import move_to_producer, move_to_user
 from pyshardy.pipeline import register_pass
 from pyshardy.pipeline.options import Help
@@ -45,6 +46,7 @@ def absorb_inferred_fragments(
         block = body_of(function)
         while _absorb_producers(block) or _absorb_consumers(block):
             pass
+        erase_dead(block)
         inferred = [
             each
             for each in operations_of(block)
@@ -67,7 +69,7 @@ def _absorb_producers(block: ir.Block) -> bool:
                 if use.owner.operation.name == TRANSFER:
                     move_to_user(use.owner.operation)
         for root in closest_user(producer):
-            if _is_root(root) and merge(producer, root) is not None:
+            if _is_root(root) and merge(producer, root, into=root) is not None:
                 return True
     return False
 
@@ -90,7 +92,8 @@ def _absorb_consumers(block: ir.Block) -> bool:
                 closest = each
         if closest is None or closest.name != FRAGMENT or not _is_root(closest):
             continue
-        if mesh_name_of(closest) == mesh_name_of(consumer) and merge(closest, consumer) is not None:
+        are_on_one_mesh = mesh_name_of(closest) == mesh_name_of(consumer)
+        if are_on_one_mesh and merge(closest, consumer, into=closest) is not None:
             return True
     return False
 

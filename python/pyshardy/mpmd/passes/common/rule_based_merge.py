@@ -10,12 +10,13 @@ from mlir_sdy.discardable import remove_discardable, set_discardable
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.mpmd.attributes import attribute_of
 from mlir_sdy.mpmd.building import unsigned
-from mlir_sdy.mpmd.reading import CALL_COUNTER
+from mlir_sdy.mpmd.reading import CALL_COUNTER, body_of
 from mlir_sdy.mpmd.values import UserOrigins
 from pyshardy.mpmd.options import LeavesNoDependencies, check_leaves_no_dependencies
 from pyshardy.mpmd.rewriting.functions import entry_points, top_level_operations
 from pyshardy.mpmd.rewriting.infos import HALVES, by_info
 from pyshardy.mpmd.rewriting.merging import STAGE, merge
+from pyshardy.mpmd.rewriting.regions import erase_dead
 from pyshardy.mpmd.rewriting.transfers import in_order_of_text
 from pyshardy.mpmd.schedules.rules import FragmentInfo, read_merge_rules
 from pyshardy.pipeline import register_pass
@@ -38,7 +39,8 @@ def rule_based_merge(
     """
     check_leaves_no_dependencies(remove_control_dependencies=remove_control_dependencies)
     listed = read_merge_rules(rules)
-    for function in entry_points(module) if listed else ():
+    for function in entry_points(module):
+        erase_dead(body_of(function))
         known = by_info(top_level_operations(function))
         groups: list[tuple[list[ir.Operation], FragmentInfo]] = []
         taken: set[ir.Operation] = set()

@@ -48,7 +48,7 @@ class _Group:
         origins: the origins of the first fragment.
         stage: the stage of the first fragment, if it has one.
         calls: the calls that replace the fragments.
-        counters: the call counters of the fragments.
+        counters: the call counters of the fragments; None for those of other origins or stages.
         reserved: the most bytes that other values take.
     """
 
@@ -68,10 +68,11 @@ def lower_to_fragment_calls(
 ) -> None:
     """Replace fragments by calls of functions, which equal fragments of a mesh share."""
     groups: dict[tuple[str, str], _Group] = {}
+    counts: set[int] = set()
     for function in mpmd_functions(module):
         for fragment in operations_named({FRAGMENT}, function):
+            counts.update(origin.transpose_count for origin in origins_of(fragment))
             _lower(fragment, module, groups)
-    counts = {origin.transpose_count for each in groups.values() for origin in each.origins}
     name = text_of(module.operation, "sym_name") or "main"
     number = ir.IntegerType.get_signless(64, module.context)
     for index, group in enumerate(groups.values()):
@@ -106,15 +107,16 @@ def _lower(
     function = _function(fragment, module)
     # Printing verifies the whole module otherwise.
     key = mesh, function.get_asm(assume_verified=True)
+    origins, stage = origins_of(fragment), integer_of(fragment, STAGE)
     counter, reserved = (integer_of(fragment, name) for name in (CALL_COUNTER, RESERVED_BYTES))
     if key in groups:
         function.erase()
     else:
-        origins, stage = origins_of(fragment), integer_of(fragment, STAGE)
         groups[key] = _Group(function, origins, stage)
     group = groups[key]
     group.calls.append(call)
-    group.counters.append(counter)
+    is_alike = (group.origins, group.stage) == (origins, stage)
+    group.counters.append(counter if is_alike else None)
     group.reserved += [] if reserved is None else [reserved]
     fragment.erase()
 

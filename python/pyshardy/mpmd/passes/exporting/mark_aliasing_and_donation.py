@@ -33,7 +33,9 @@ def mark_aliasing_and_donation(module: ir.Module) -> None:
     for function in mpmd_functions(module):
         last = last_users(function)
         for fragment in operations_named({FRAGMENT}, function):
-            mark_values(fragment, ARGUMENT_ATTRIBUTES, _marks(fragment, function, last))
+            marks = _marks(fragment, function, last)
+            if any(marks):
+                mark_values(fragment, ARGUMENT_ATTRIBUTES, marks)
 
 
 def _marks(

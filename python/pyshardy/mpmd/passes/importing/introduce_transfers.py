@@ -16,6 +16,7 @@ from mlir_sdy.mpmd.building import assign, fragment, return_, unassign
 from mlir_sdy.mpmd.reading import ASSIGN, body_of, mesh_type, operations_of, producer
 from pyshardy.mpmd.rewriting.functions import called_functions, calls_by_callee, mpmd_functions
 from pyshardy.mpmd.rewriting.marks import mark_inferred, mark_reduction
+from pyshardy.mpmd.rewriting.regions import erase_dead
 from pyshardy.mpmd.rewriting.transfers import (
     resolve_assignments,
     unassigned_source,
@@ -42,6 +43,7 @@ def introduce_transfers(module: ir.Module) -> None:
             if operation.name == ASSIGN:
                 _add_on_mesh(operation)
         resolve_assignments(block)
+        erase_dead(block)
 
 
 def _assign_arguments(module: ir.Module) -> None:

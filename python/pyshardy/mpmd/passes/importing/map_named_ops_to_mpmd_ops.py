@@ -14,7 +14,7 @@ from mlir_sdy.suggest import did_you_mean
 from pyshardy.irtools.walks import operations_named
 from pyshardy.mpmd.options import Assigned, NameAssignment, read_assignment
 from pyshardy.mpmd.rewriting.functions import mpmd_functions
-from pyshardy.mpmd.rewriting.meshes import check_mesh
+from pyshardy.mpmd.rewriting.meshes import check_mesh, topology
 from pyshardy.pipeline import register_pass
 
 _NAMED_TENSOR = "mpmd.named_tensor"
@@ -32,10 +32,16 @@ def map_named_ops_to_mpmd_ops(module: ir.Module, *, assignment: NameAssignment =
         PassError: a named computation has no mesh, or a mesh is unknown.
     """
     meshes = read_assignment(assignment)
-    for function in mpmd_functions(module):
-        for each in meshes.values():
-            check_mesh(function, each.mesh)
+    functions = mpmd_functions(module)
+    known = {name for function in functions for name in topology(function).names}
+    for each in meshes.values():
+        # A mesh may be in the topologies of other functions.
+        if functions and each.mesh not in known:
+            check_mesh(functions[-1], each.mesh)
+    for function in functions:
         for operation in operations_named({NAMED_COMPUTATION, _NAMED_TENSOR}, function):
+            if (assigned := meshes.get(name_of(operation))) is not None:
+                check_mesh(operation, assigned.mesh)
             if operation.name == NAMED_COMPUTATION:
                 _to_fragment(operation, meshes)
             else:

@@ -48,13 +48,13 @@ def remat_fragment(
                 ):
                     continue
                 copy = forward.clone(ip=ir.InsertionPoint(backward)).operation
-                set_discardable(copy, REMAT, ir.UnitAttr.get(module.context))
                 for index, operand in enumerate(backward.operands):
                     if operand.owner == forward:
                         number = ir.OpResult(operand).result_number
                         backward.operands[index] = copy.results[number]
                 if merge_remat_fragments:
-                    merge(copy, backward)
+                    copy = merge(copy, backward) or copy
+                set_discardable(copy, REMAT, ir.UnitAttr.get(module.context))
 
 
 def _counts(operation: ir.Operation) -> set[int]:
