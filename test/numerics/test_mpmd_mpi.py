@@ -8,33 +8,20 @@ import numpy as np
 import pytest
 from case_counts import cases, spread
 from mpi_jobs import MPIEXEC, mpi_job
-from mpmd_models import FLAT, decoder, products
+from mpmd_models import FLAT, products
 
 from mlir_sdy.assembly import asm
-from pyshardy.backends.arrays.comparison import with_last_places_moved
-from pyshardy.mpmd.reference import without_names
-from pyshardy.program import compile_unpartitioned
 
 WORKER = Path(__file__).parents[1] / "support" / "mpmd_mpi_worker.py"
 pytestmark = pytest.mark.skipif(MPIEXEC is None, reason="MPI is not installed: pip install mpich")
 
 
-def folder_of(path, shapes, model=None):
-    """Write a step for workers, that of products by default, with inputs and results.
-
-    The results are those of XLA, also for inputs with their last places moved.
-    """
-    layers = len(shapes) if model is None else 4
-    model = model or products(layers)
-    module = model.trace(shapes, layers=layers)
-    (path / "step.mlir").write_text(asm(module))
-    run = compile_unpartitioned(without_names(module), "xla")
-    for name, arrays in (
-        ("inputs", model.flat),
-        ("expected", run(model.flat)),
-        ("moved", run(with_last_places_moved(model.flat))),
-    ):
-        np.savez(path / f"{name}.npz", **{f"array{at:03}": each for at, each in enumerate(arrays)})
+def folder_of(path, shapes):
+    """Write the program and the inputs of a step for workers."""
+    model = products(len(shapes))
+    (path / "step.mlir").write_text(asm(model.trace(shapes, layers=len(shapes))))
+    arrays = {f"array{index:02}": array for index, array in enumerate(model.flat)}
+    np.savez(path / "inputs.npz", **arrays)
     return path
 
 
@@ -52,8 +39,7 @@ def test_schedules_orders_steps_and_failures(tmp_path, shapes):
         "mismatch=3",
         "failure=" + "+".join(map(str, range(size, 2 * size))),
     )  # all of m1
-    folder = folder_of(tmp_path, SHAPES[shapes], decoder())
-    done = mpi_job(count, WORKER, folder, *checks)
+    done = mpi_job(count, WORKER, folder_of(tmp_path, SHAPES[shapes]), *checks)
     assert done.returncode == 0, done.stderr
     found = [line for line in done.stdout.splitlines() if line.startswith("right: ")]
     assert len(found) == len(schedules) + min(50, cases(3)) + 3
