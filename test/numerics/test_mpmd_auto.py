@@ -8,6 +8,7 @@ import pytest
 from mpmd_models import products
 
 import pyshardy as sdy
+from pyshardy.mpmd.planning import peak_bytes
 from pyshardy.mpmd.reference import without_names
 from pyshardy.program import compile_unpartitioned
 
@@ -78,9 +79,7 @@ def test_the_memory_of_a_plan_is_that_of_its_program():
     for number, (interval, mesh) in enumerate(
         zip(plan.best.boundaries.intervals, line.meshes.values(), strict=True)
     ):
-        layers, waiting = [plan.layers[at] for at in interval], 3 - number
-        held = sum(each.held + waiting * each.live for each in layers)
-        planned = held + max(each.temporary for each in layers)
+        planned = peak_bytes([plan.layers[at] for at in interval], 3 - number)
         assert 0.6 * planned < mesh.peak_memory < 1.1 * planned
 
 

@@ -16,6 +16,7 @@ from mlir_sdy.mpmd.reading import MESH_SHAPE, NAMED_COMPUTATION, NAMED_TENSOR, n
 from mlir_sdy.mpmd.values import Topology
 from mlir_sdy.sdy import MeshOp
 from mlir_sdy.values import map_shardings, set_argument_attributes
+from mlir_sdy.verify import verify
 from pyshardy.any_program import Program, module_of
 from pyshardy.api import propagate_with
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
@@ -28,7 +29,7 @@ from pyshardy.mpmd import tracing
 from pyshardy.mpmd.inference.conflicts import REDUCTIONS, TRANSFERS
 from pyshardy.mpmd.options import Transfers
 from pyshardy.mpmd.passes.importing.import_names import annotate_names
-from pyshardy.mpmd.pipelines import split_backward
+from pyshardy.mpmd.pipelines import convert_shardings, propagate
 from pyshardy.mpmd.plan import ExecutionPlan, UnitRecorder, execution_plan
 from pyshardy.mpmd.program import FragmentFunction, MpmdProgram
 from pyshardy.mpmd.rewriting.functions import entry_points
@@ -43,7 +44,7 @@ from pyshardy.mpmd.tracing import (
     annotate,
     told_by,
 )
-from pyshardy.pipeline import PassUse, PipelineError, pipeline_of, run_pipeline, use
+from pyshardy.pipeline import PassPipeline, PassUse, PipelineError, pipeline_of, run_pipeline, use
 from pyshardy.program import PartitionedProgram
 from pyshardy.program import partition as partition_program
 
@@ -102,8 +103,9 @@ def partition(
 class Partitioning:
     """The work that programs of one module share, which differ in their schedules.
 
-    Shardings are propagated before a schedule orders the fragments, so that they don't depend on
-    it. Equal fragments share a program, here and in other modules with the same `programs`.
+    Shardings are propagated before a schedule orders the fragments, or needs halves of backward
+    ones, so that they don't depend on it. Equal fragments share a program, here and in other
+    modules with the same `programs`.
 
     Args:
         module: the module. It isn't changed.
@@ -165,11 +167,7 @@ class Partitioning:
         self._hardware = hardware
         self._propagation = (
             "mpmd-move-shardings-to-meshes",
-            use(
-                "mpmd-sharding-propagation-pipeline",
-                transfers=transfers,
-                hardware=hardware.text if isinstance(hardware, Hardware) else hardware,
-            ),
+            *propagate(transfers, hardware.text if isinstance(hardware, Hardware) else hardware),
         )
         self._programs = {} if programs is None else programs
 
@@ -191,29 +189,31 @@ class Partitioning:
             use("mpmd-export-pipeline", fail_on_inferred_fragments=False),
             units=units,
         )
+        verify(local)  # takes longer before equal fragments have a function
         (main,) = entry_points(local)
         plan = execution_plan(main, units.units)
         fragments = _fragments(local, plan, self._hardware, self._programs)
         return MpmdProgram(local, plan, fragments, written)
 
     @cached_property
-    def _imported(self) -> ir.Module:
-        imported = copy_of(self.given)
-        _run(imported, self._import)
-        return imported
+    def _propagated(self) -> ir.Module:
+        """The program with fragments, and the shardings of all values."""
+        local = copy_of(self.given)
+        _run(local, self._import, *self._propagation)
+        return local
 
     @cached_property
     def _whole(self) -> ir.Module:
-        """The program with shardings, its backward fragments whole."""
-        local = copy_of(self._imported)
-        _run(local, *self._propagation)
+        """The program with shardings in its types, its backward fragments whole."""
+        local = copy_of(self._propagated)
+        _run(local, *convert_shardings())
         return local
 
     @cached_property
     def _split(self) -> ir.Module:
-        """The program with shardings, its backward fragments in halves."""
-        local = copy_of(self._imported)
-        _run(local, *split_backward(), *self._propagation)
+        """The program with shardings in its types, its backward fragments in halves."""
+        local = copy_of(self._propagated)
+        _run(local, *convert_shardings(splits_backward=True))
         return local
 
 
@@ -227,13 +227,19 @@ _EXPECTED = ("Inferred fragment has not been merged", "no fragment of the user c
 """Warnings of what is usual here: fragments without a name, such as updates of weights."""
 
 
-def _run(module: ir.Module, *passes: str | PassUse, units: UnitRecorder | None = None) -> None:
+def _run(
+    module: ir.Module, *passes: str | PassUse | PassPipeline, units: UnitRecorder | None = None
+) -> None:
     """Run passes, whose diagnostics are for callers of `partition`."""
     observers = [] if units is None else [units]
     with collect() as warnings:
         try:
             run_pipeline(
-                module, pipeline_of(*passes), instrumentation=observers, restore_on_failure=False
+                module,
+                pipeline_of(*passes),
+                instrumentation=observers,
+                verify_each=False,
+                restore_on_failure=False,
             )
         except PipelineError as failure:
             first, *others = map(_spelled, failure.diagnostics)

@@ -197,21 +197,7 @@ def sharding_propagation_pipeline(
     *, transfers: Transfers = "same-sharding", hardware: HardwareOption = DEFAULT_HARDWARE
 ) -> PassPipeline:
     """Propagate shardings through all fragments, and put them into the types of values."""
-    options = PropagationPipelineOptions(avoid_export_for_partitioning=True, dynamic=False)
-    return pipeline_of(
-        use("mpmd-uniquify-function-inputs-outputs", use_transfer_instead_of_fragment=True),
-        propagation_pipeline(options),
-        "mpmd-populate-unreduced-out-sharding",
-        "mpmd-enforce-user-shardings",
-        use(
-            "mpmd-extract-reshards-from-inter-mesh-transfers",
-            transfers=transfers,
-            hardware=hardware,
-        ),
-        "mpmd-convert-sdy-shardings-to-mpmd-types",
-        "mpmd-convert-sdy-constants",
-        "mpmd-simplify-program",
-    )
+    return pipeline_of(*propagate(transfers, hardware), *convert_shardings())
 
 
 @register_pipeline("mpmd-export-pipeline", release="0.10.2")
@@ -274,3 +260,36 @@ def absorb(on_entry_point: bool) -> list[PassUse]:
 def split_backward() -> list[str | PassUse]:
     """Return the passes that split backward fragments, the last ones of the import."""
     return ["mpmd-split-bwd-fragments", "canonicalize", "mpmd-fragment-dce"]
+
+
+def propagate(transfers: Transfers, hardware: str) -> list[str | PassUse | PassPipeline]:
+    """Return the passes that propagate shardings, and decide where they change."""
+    options = PropagationPipelineOptions(avoid_export_for_partitioning=True, dynamic=False)
+    return [
+        use("mpmd-uniquify-function-inputs-outputs", use_transfer_instead_of_fragment=True),
+        propagation_pipeline(options),
+        "mpmd-populate-unreduced-out-sharding",
+        "mpmd-enforce-user-shardings",
+        use(
+            "mpmd-extract-reshards-from-inter-mesh-transfers",
+            transfers=transfers,
+            hardware=hardware,
+        ),
+    ]
+
+
+def convert_shardings(*, splits_backward: bool = False) -> list[str | PassUse]:
+    """Return the passes that put shardings into the types of values.
+
+    Args:
+        splits_backward: whether to split backward fragments before, for schedules without a bubble.
+    """
+    # Operands that only pass through the first half would be dependencies between halves.
+    dropped = use("canonicalize", region_simplify="disabled")
+    return [
+        *(["mpmd-split-bwd-fragments"] if splits_backward else []),
+        "mpmd-convert-sdy-shardings-to-mpmd-types",
+        "mpmd-convert-sdy-constants",
+        *([dropped] if splits_backward else []),
+        "mpmd-simplify-program",
+    ]

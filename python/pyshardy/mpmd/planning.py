@@ -13,16 +13,22 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
+from mlir_sdy.model import TensorSharding
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.display import Displayed, Table, bytes_of_text, counted, seconds_text
 from pyshardy.mpmd.boundaries import Boundaries, Chain, best_boundaries
 from pyshardy.mpmd.partitioning import partition
 from pyshardy.mpmd.passes.importing.import_names import names_in_order
+from pyshardy.mpmd.passes.propagating.extract_reshards_from_inter_mesh_transfers import (
+    OpenTransfer,
+    ways_of,
+)
 from pyshardy.mpmd.plan import FragmentCall, MeshTransfer
 from pyshardy.mpmd.program import MpmdProgram
 from pyshardy.mpmd.schedules.schedule import NamedSchedule, WrittenSchedule, read_schedule
@@ -270,7 +276,7 @@ class _Measured:
     """
 
     def __init__(self, program: MpmdProgram, names: Sequence[str], hardware: Hardware) -> None:
-        self._program, self._plan, self._names = program, program.plan, names
+        self._plan, self._names, self._hardware = program.plan, names, hardware
         self._line = program.timeline(hardware)
         self._place = {mesh: at for at, mesh in enumerate(self._line.meshes)}
         self._makers = {value: step for step in self._plan.steps for value in step.results}
@@ -301,12 +307,31 @@ class _Measured:
                 continue
             ends = self._place[transfer.source], self._place[transfer.target]
             key = transfer.operand, ends[0] < ends[1]
+            taken = self._seconds(transfer)
             for at in range(min(ends) + 1, max(ends) + 1):
-                seconds[at][key] = max(seconds[at].get(key, 0.0), float(span.end - span.start))
+                seconds[at][key] = max(seconds[at].get(key, 0.0), taken)
         return tuple(
             Cut(*(sum(time for (_, ahead), time in at.items() if ahead == way) for way in (1, 0)))
             for at in seconds
         )
+
+    def _seconds(self, transfer: MeshTransfer) -> float:
+        """Return the seconds of a transfer by the fastest way, with the gathers that it needs."""
+        source, target = self._plan.ports[transfer.operand], self._plan.ports[transfer.result]
+        whole = TensorSharding.fully_closed(len(source.spec.shape), transfer.source)
+        before, after = (each.sharding or whole for each in (source, target))
+        users = self._users[transfer.result]
+        way = OpenTransfer(
+            source.spec.shape,
+            source.spec.dtype.itemsize,
+            before,
+            after.with_mesh(before.mesh_or_ref),
+            source.mesh,
+            target.mesh,
+            users=len(users),
+            is_gathered=bool(users) and transfer.result not in self._plan.outputs,
+        )
+        return ways_of(way, self._hardware)[0][0]
 
     def _layer(self, name: str, mesh: MeshTimeline) -> Layer:
         forward = backward = once = 0.0
@@ -376,8 +401,7 @@ def _chain(
 
     def nbytes(interval: range, mesh: int) -> int:
         chosen = [layers[at] for at in interval]
-        held = sum(each.held + live[mesh] * each.live for each in chosen)
-        return held + max(each.temporary for each in chosen)
+        return peak_bytes(chosen, live[mesh])
 
     return Chain(
         [each.name for each in layers],
@@ -389,6 +413,21 @@ def _chain(
         memory,
         pinned,
     )
+
+
+def peak_bytes(layers: Sequence[Layer], waiting: int) -> int:
+    """Return the most bytes of layers on a device.
+
+    While a fragment computes a layer, it has the values of the layers before that wait for their
+    backward fragments.
+
+    Args:
+        layers: the layers of a mesh.
+        waiting: the most microbatches that wait for their backward fragments.
+    """
+    held = sum(each.held + waiting * each.live for each in layers)
+    made = accumulate((each.live for each in layers), initial=0)
+    return held + max(each.temporary + live for each, live in zip(layers, made, strict=False))
 
 
 def _simulated(

@@ -8,8 +8,5 @@
 | `src_sets`   | the meshes that values can be on without a new transfer          |
 | `reductions` | reductions across meshes                                         |
 | `conflicts`  | errors of operations that need transfers                         |
-| `leaves`     | the meshes of results, and of what is unused                     |
-| `rewriting`  | operations without a mesh as parts of fragments                  |
 | `signatures` | the meshes of arguments and of callees                           |
-| `finalizing` | assignments as transfers                                         |
 """

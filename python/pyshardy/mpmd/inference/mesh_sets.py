@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from mlir_sdy.discardable import get_discardable, remove_discardable, set_discardable
 from mlir_sdy.host import ir
@@ -15,12 +15,11 @@ from mlir_sdy.mpmd.reading import (
     TRANSFER,
     UNASSIGN,
     body_of,
-    returned_values,
 )
 from mlir_sdy.mpmd.values import MeshesWithOrigins, MeshWithOrigins
+from mlir_sdy.values import set_argument_attributes, set_result_attributes
 from pyshardy.irtools.stablehlo_views import FunctionView
 from pyshardy.irtools.stablehlo_views.fields import attribute_named
-from pyshardy.mpmd.rewriting.functions import dictionaries, set_argument_attribute
 
 MeshSet = dict[str, tuple[str, ...]]
 """Meshes in the order in which they were found, with the labels of their origins, likewise."""
@@ -75,10 +74,8 @@ def set_of_mesh(mesh: str, origin: str | None) -> MeshSet:
 def read_set(value: ir.Value, name: str) -> MeshSet | None:
     """Return the set of a value: of the operation that defines it, or of a function's argument."""
     if isinstance(value, ir.BlockArgument):
-        # All dictionaries of a function together would be slow to read for each argument.
         listed = attribute_named(value.owner.owner.operation, "arg_attrs")
-        attributes = None if listed is None else ir.DictAttr(ir.ArrayAttr(listed)[value.arg_number])
-        return None if not attributes or name not in attributes else _set_of(attributes[name])
+        return _set_in(listed, value.arg_number, name)
     return read_set_of(value.owner.operation, name)
 
 
@@ -101,29 +98,38 @@ def write_set_of(operation: ir.Operation, name: str, found: MeshSet | None) -> N
         set_discardable(operation, name, _attribute_of(found, operation.context))
 
 
-def write_set_of_argument(argument: ir.BlockArgument, name: str, found: MeshSet | None) -> None:
-    """Set the set of an argument of a function; None removes it."""
-    function = argument.owner.owner.operation
-    attribute = None if found is None else _attribute_of(found, function.context)
-    if attribute is not None or read_set(argument, name) is not None:
-        set_argument_attribute(function, argument.arg_number, {name: attribute})
+def write_sets_of_arguments(
+    function: ir.Operation, name: str, sets: Mapping[int, MeshSet | None]
+) -> None:
+    """Set the sets of arguments of a function; None removes one."""
+    arguments = body_of(function).arguments
+    attributes = {
+        index: None if found is None else _attribute_of(found, function.context)
+        for index, found in sets.items()
+        if found is not None or read_set(arguments[index], name) is not None
+    }
+    if attributes:
+        set_argument_attributes(function, name, attributes)
 
 
 def read_set_of_result(function: ir.Operation, index: int, name: str) -> MeshSet | None:
     """Return the set of a result of a function."""
-    listed = FunctionView(function).res_attrs
-    return _set_of(listed[index][name]) if listed and name in listed[index] else None
+    return _set_in(attribute_named(function, "res_attrs"), index, name)
 
 
-def write_set_of_result(function: ir.Operation, index: int, name: str, found: MeshSet) -> None:
-    """Set the set of a result of a function; an empty one is left out."""
-    if found:
-        view = FunctionView(function)
-        listed = list(view.res_attrs)
-        entries = [{named.name: named.attr for named in each} for each in listed]
-        entries = entries or [{} for _ in returned_values(function)]
-        entries[index][name] = _attribute_of(found, function.context)
-        view.res_attrs = list(dictionaries(entries, function.context))
+def _set_in(listed: ir.Attribute | None, index: int, name: str) -> MeshSet | None:
+    # All dictionaries of a function together would be slow to read for each value.
+    attributes = None if listed is None else ir.DictAttr(ir.ArrayAttr(listed)[index])
+    return None if not attributes or name not in attributes else _set_of(attributes[name])
+
+
+def write_sets_of_results(function: ir.Operation, name: str, sets: Mapping[int, MeshSet]) -> None:
+    """Set the sets of results of a function; empty ones are left out."""
+    attributes = {
+        index: _attribute_of(found, function.context) for index, found in sets.items() if found
+    }
+    if attributes:
+        set_result_attributes(function, name, attributes)
 
 
 def _attribute_of(found: MeshSet, context: ir.Context) -> ir.Attribute:

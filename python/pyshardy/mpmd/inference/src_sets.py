@@ -31,7 +31,7 @@ from pyshardy.mpmd.inference.mesh_sets import (
     set_of_mesh,
     union,
     write_set_of,
-    write_set_of_argument,
+    write_sets_of_arguments,
 )
 from pyshardy.mpmd.inference.reductions import (
     KINDS,
@@ -70,13 +70,14 @@ class _SrcSets:
 
     def update(self, function: ir.Operation) -> bool:
         """Recompute the sets of a function; return whether one has changed."""
-        changed = False
-        for argument in body_of(function).arguments:
+        arguments: dict[int, MeshSet | None] = {}
+        for index, argument in enumerate(body_of(function).arguments):
             if mesh_type(argument) is None:
                 found = self._of_argument(function, argument)
                 if found != read_set(argument, SRC_SET):
-                    write_set_of_argument(argument, SRC_SET, found)
-                    changed = True
+                    arguments[index] = found
+        write_sets_of_arguments(function, SRC_SET, arguments)
+        changed = bool(arguments)
         for operation in operations_of(body_of(function)):
             if operation.name == ASSIGN:
                 found = src_set_of(operation.operands[0], self._functions)

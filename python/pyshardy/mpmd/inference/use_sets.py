@@ -27,8 +27,8 @@ from pyshardy.mpmd.inference.mesh_sets import (
     set_of_mesh,
     union,
     write_set_of,
-    write_set_of_argument,
-    write_set_of_result,
+    write_sets_of_arguments,
+    write_sets_of_results,
 )
 from pyshardy.mpmd.rewriting.functions import calls_by_callee, mpmd_functions
 
@@ -95,15 +95,16 @@ class _UseSets:
             if found != known:
                 write_set_of(operation, USE_SET, found)
                 changed = True
-        for argument in block.arguments:
+        arguments: dict[int, MeshSet | None] = {}
+        for index, argument in enumerate(block.arguments):
             if mesh_type(argument) is not None:
                 continue
             known = read_set(argument, USE_SET) or {}
             found = union((known, self._of_value(argument)))
             if found != known:
-                write_set_of_argument(argument, USE_SET, found)
-                changed = True
-        return changed
+                arguments[index] = found
+        write_sets_of_arguments(function, USE_SET, arguments)
+        return changed or bool(arguments)
 
     def _of_result(self, function: ir.Operation, index: int) -> MeshSet:
         known = read_set_of_result(function, index, USE_SET)
@@ -114,8 +115,9 @@ class _UseSets:
 
     def write_results(self, function: ir.Operation) -> None:
         """Set the sets of the results of a function that is called, which stay then."""
-        for index in range(len(returned_values(function))):
-            write_set_of_result(function, index, USE_SET, self._of_result(function, index))
+        results = range(len(returned_values(function)))
+        found = {index: self._of_result(function, index) for index in results}
+        write_sets_of_results(function, USE_SET, found)
 
     def _of_value(self, value: ir.Value) -> MeshSet:
         return union(self._of_user(user, value) for user in uses_of(value))

@@ -95,20 +95,6 @@ def erase_results(function: ir.Operation, erased: Collection[int]) -> None:
     update_type(function)
 
 
-def set_argument_attribute(
-    function: ir.Operation, index: int, entries: Mapping[str, ir.Attribute | None]
-) -> None:
-    """Set attributes of an argument of a function; None removes one."""
-    context, view = function.context, FunctionView(function)
-    empty = ir.DictAttr.get({}, context)
-    # Only one dictionary is read: functions may have thousands of arguments.
-    listed = list(view.arg_attrs) or [empty] * len(body_of(function).arguments)
-    given: dict[str, ir.Attribute | None] = {named.name: named.attr for named in listed[index]}
-    kept = {name: each for name, each in {**given, **entries}.items() if each is not None}
-    listed[index] = ir.DictAttr.get(kept, context)
-    view.arg_attrs = listed
-
-
 def argument_attributes(function: ir.Operation) -> list[dict[str, Any]]:
     """Return the attributes of each argument of a function."""
     return _entries(FunctionView(function).arg_attrs) or [{} for _ in body_of(function).arguments]

@@ -122,8 +122,7 @@ def merge(
     """
     if not stages_agree(producer, consumer):
         return None
-    users = [each for each in _users(producer) if each != consumer]
-    if not any(each.is_before_in_block(consumer) for each in users):
+    if not _is_used_before(producer, consumer):
         place = consumer
     elif all(_is_defined_before(operand, producer) for operand in consumer.operands):
         place = producer
@@ -193,6 +192,17 @@ def _operands(
         return found
     own = {(producer, index): each for index, each in enumerate(producer.operands)}
     return {**own, **others}
+
+
+def _is_used_before(producer: ir.Operation, consumer: ir.Operation) -> bool:
+    """Whether an operation uses a producer before a consumer; most attempts to merge end here."""
+    for result in producer.results:
+        for use in result.uses:
+            user = use.owner.operation
+            is_other = user != consumer and user.block == producer.block
+            if is_other and user.is_before_in_block(consumer):
+                return True
+    return False
 
 
 def _is_defined_before(value: ir.Value, operation: ir.Operation) -> bool:

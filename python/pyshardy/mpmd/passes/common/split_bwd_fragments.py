@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mlir_sdy.discardable import set_discardable
 from mlir_sdy.host import ir
+from mlir_sdy.model import TensorSharding
 from mlir_sdy.mpmd.attributes import mesh_tensor
 from mlir_sdy.mpmd.building import attributes_of, fragment, return_
 from mlir_sdy.mpmd.reading import (
@@ -15,6 +18,14 @@ from mlir_sdy.mpmd.reading import (
     operations_of,
     origins_of,
     returned_values,
+)
+from mlir_sdy.values import (
+    body_argument_shardings,
+    get_sharding,
+    rank_of,
+    result_shardings_of,
+    set_body_argument_shardings,
+    set_result_shardings_of,
 )
 from pyshardy.irtools.walks import operations_named
 from pyshardy.mpmd.inference.mesh_sets import operands_with_free_values
@@ -33,7 +44,8 @@ def split_bwd_fragments(module: ir.Module) -> None:
     right after it, has all other operations, and is marked `split_drop_transferred`. What it needs
     of the first one, or of its arguments, is passed as further results; canonicalization and
     `mpmd-fragment-dce` drop what isn't needed. A fragment stays as it is if none of its results
-    are transferred, or if all operations are needed for these.
+    are transferred, or if all operations are needed for these. What is passed keeps the sharding
+    that it has in the fragment; arguments aren't passed if the fragment has shardings.
     """
     for function in mpmd_functions(module):
         for each in operations_named({FRAGMENT}, function):
@@ -64,7 +76,13 @@ def _split(whole: ir.Operation) -> None:
     if not sent or not (moved or others):
         return
     residuals = _used([returned[index] for index in others], moved)
+    arguments = list(body_of(whole).arguments)
+    if body_argument_shardings(whole) or result_shardings_of(whole):
+        # Types with shardings would keep canonicalization from dropping the arguments.
+        residuals = [each for each in residuals if each not in arguments]
     attributes = attributes_of(whole)
+    for name in ("in_shardings", "out_shardings"):
+        attributes.pop(name, None)
     mesh = mesh_name_of(whole)
     types = [whole.results[index].type for index in sent]
     types += [mesh_tensor(value.type, mesh) for value in residuals]
@@ -79,15 +97,17 @@ def _split(whole: ir.Operation) -> None:
         )
     set_discardable(first, KEEPS_TRANSFERRED, ir.UnitAttr.get(whole.context))
     set_discardable(second, DROPS_TRANSFERRED, ir.UnitAttr.get(whole.context))
+    _share_shardings(whole, first, second, sent, residuals)
     _fill(
         first,
-        list(zip(body_of(whole).arguments, body_of(first).arguments, strict=True)),
+        list(zip(arguments, body_of(first).arguments, strict=True)),
         kept,
         [*(returned[index] for index in sent), *residuals],
     )
+    inputs = [*arguments, *residuals]
     _fill(
         second,
-        list(zip(residuals, list(body_of(second).arguments)[len(whole.operands) :], strict=True)),
+        list(zip(inputs, body_of(second).arguments, strict=True)),
         moved,
         [returned[index] for index in others],
     )
@@ -96,6 +116,38 @@ def _split(whole: ir.Operation) -> None:
     for new, index in enumerate(others):
         whole.results[index].replace_all_uses_with(second.results[new])
     whole.erase()
+
+
+def _share_shardings(
+    whole: ir.Operation,
+    first: ir.Operation,
+    second: ir.Operation,
+    sent: Sequence[int],
+    residuals: Sequence[ir.Value],
+) -> None:
+    """Give both halves the shardings of a fragment, if it has any."""
+    operands = dict(enumerate(body_argument_shardings(whole)))
+    results = result_shardings_of(whole)
+    told = next(iter([*operands.values(), *results]), None)
+    if told is None:
+        return
+    passed = [
+        get_sharding(each) or TensorSharding.fully_closed(rank_of(each.type), told.mesh_or_ref)
+        for each in residuals
+    ]
+    places = {index: results[index] for index in range(len(whole.results)) if results}
+    others = [each for index, each in places.items() if index not in sent]
+    of_first = dict(enumerate(places[index] for index in sent if places))
+    of_first |= dict(enumerate(passed, len(sent)))
+    of_second = operands | dict(enumerate(passed, len(whole.operands)))
+    for half, taken, made in (
+        (first, operands, of_first),
+        (second, of_second, dict(enumerate(others))),
+    ):
+        if taken:
+            set_body_argument_shardings(half, taken)
+        if made:
+            set_result_shardings_of(half, made)
 
 
 def _used(values: list[ir.Value], operations: list[ir.Operation]) -> list[ir.Value]:

@@ -15,7 +15,7 @@ from pyshardy.mpmd.inference.mesh_sets import (
     USE_SET,
     read_set,
     write_set_of,
-    write_set_of_argument,
+    write_sets_of_arguments,
 )
 from pyshardy.mpmd.inference.src_sets import src_set_of
 from pyshardy.mpmd.options import Constraints, NoEffect, read_constraints
@@ -49,6 +49,8 @@ def infer_mesh_assign_using_input_output_constraints(
     functions = {symbol_name(each): each for each in mpmd_functions(module)}
     for function in entry_points(module) if pairs else ():
         arguments, returned = body_of(function).arguments, returned_values(function)
+        placed: dict[int, None] = {}
+        meshes: list[tuple[int, str]] = []
         for index, output in pairs:
             if index >= len(arguments) or output >= len(returned):
                 message = (
@@ -64,18 +66,19 @@ def infer_mesh_assign_using_input_output_constraints(
                 continue
             if mesh_type(arguments[index]) is None:
                 _place(function, arguments[index], mesh)
-            value = returned_values(function)[output]
-            if mesh_type(value) is None:
-                terminator = terminator_of(body_of(function))
-                with ir.InsertionPoint(terminator), terminator.location:
-                    placed = assign(value, mesh_tensor(value.type, mesh), CONSTRAINED_OUTPUT)
-                set_returned(
-                    function,
-                    [
-                        placed if at == output else each
-                        for at, each in enumerate(returned_values(function))
-                    ],
-                )
+                placed[index] = None
+            meshes.append((output, mesh))
+        for name in (SRC_SET, USE_SET):
+            write_sets_of_arguments(function, name, placed)
+        values = returned_values(function)  # which may have been arguments
+        terminator = terminator_of(body_of(function))
+        with ir.InsertionPoint(terminator), terminator.location:
+            for output, mesh in meshes:
+                value = values[output]
+                if mesh_type(value) is None:
+                    to = mesh_tensor(value.type, mesh)
+                    values[output] = assign(value, to, CONSTRAINED_OUTPUT)
+        set_returned(function, values)
         update_type(function)
 
 
@@ -106,5 +109,3 @@ def _place(function: ir.Operation, argument: ir.BlockArgument, mesh: str) -> Non
     found = {mesh: (CONSTRAINED_INPUT,), **others}
     write_set_of(tensor.owner.operation, SRC_SET, found)
     write_set_of(tensor.owner.operation, USE_SET, used)
-    for name in (SRC_SET, USE_SET):
-        write_set_of_argument(argument, name, None)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from itertools import takewhile
 
 from mlir_sdy.attributes import AttributeCache
@@ -16,7 +17,7 @@ from mlir_sdy.values import (
     set_argument_shardings,
     set_body_argument_shardings,
     set_result_shardings,
-    set_sharding,
+    set_result_shardings_of,
 )
 from pyshardy.mpmd.rewriting.functions import mpmd_functions
 from pyshardy.pipeline import register_pass
@@ -37,16 +38,23 @@ def enforce_user_shardings(module: ir.Module) -> None:
         returned = returned_values(function)
         values: dict[ir.Value, TensorSharding | None] = {}
         values.update(zip(body_of(function).arguments, arguments.values(), strict=True))
+        # Fragments may have hundreds of operands and results, whose shardings are one attribute.
+        made: defaultdict[ir.Operation, dict[int, TensorSharding]] = defaultdict(dict)
+        taken: defaultdict[ir.Operation, dict[int, TensorSharding]] = defaultdict(dict)
         for value, sharding in zip(returned, results.values(), strict=True):
             is_computed = not isinstance(value, ir.BlockArgument) and mesh_type(value) is not None
             if sharding is not None and is_computed:
-                set_sharding(value, sharding, cache)
+                made[value.owner.operation][ir.OpResult(value).result_number] = sharding
                 values[value] = sharding
         for value, sharding in values.items():
             for use in value.uses:
                 user = use.owner.operation
                 if sharding is not None and user.name == FRAGMENT:
-                    set_body_argument_shardings(user, {use.operand_number: sharding}, cache)
+                    taken[user][use.operand_number] = sharding
+        for operation, shardings in made.items():
+            set_result_shardings_of(operation, shardings, cache)
+        for operation, shardings in taken.items():
+            set_body_argument_shardings(operation, shardings, cache)
 
 
 def _without_sub_axes(

@@ -113,7 +113,7 @@ def _extract(
         if transfers == "direct":
             return False
         users = [use.owner.operation.name for use in ends[1].uses]
-        move = _Move(
+        move = OpenTransfer(
             tuple(source.global_type.shape),
             element_bytes(source.global_type),
             before,
@@ -122,7 +122,7 @@ def _extract(
             users=len(users),
             is_gathered=set(users) == {FRAGMENT},
         )
-        (_, way, moved), *others = ways = _ways(move, hardware)
+        (_, way, moved), *others = ways = ways_of(move, hardware)
         if way != DIRECT:
             set_discardable(transfer, WAY, ir.StringAttr.get(way, transfer.context))
         if others:
@@ -146,7 +146,7 @@ def _extract(
 
 
 @dataclass(frozen=True, slots=True)
-class _Move:
+class OpenTransfer:
     """A transfer whose way is open.
 
     Attributes:
@@ -171,7 +171,7 @@ class _Move:
 
 
 @cache
-def _ways(move: _Move, hardware: Hardware) -> list[tuple[float, str, TensorSharding]]:
+def ways_of(move: OpenTransfer, hardware: Hardware) -> list[tuple[float, str, TensorSharding]]:
     """Return the ways with their times, the fastest one first.
 
     Each has the sharding of the transferred value on its new mesh.
@@ -197,7 +197,7 @@ def _ways(move: _Move, hardware: Hardware) -> list[tuple[float, str, TensorShard
     return sorted(ways, key=lambda each: each[0])
 
 
-def _scattered(move: _Move) -> Iterator[TensorSharding]:
+def _scattered(move: OpenTransfer) -> Iterator[TensorSharding]:
     """Yield shardings along more axes: along all that are free, and along each of them.
 
     These shard the first dimension that they divide.
