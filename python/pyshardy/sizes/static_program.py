@@ -24,7 +24,13 @@ from pyshardy.irtools.functions import CallGraph, can_be_inlined, functions_of, 
 from pyshardy.irtools.modules import copy_of, write_texts
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder, integer_literal
 from pyshardy.irtools.stablehlo_views import CustomCallView, callee_of, symbol_name
-from pyshardy.irtools.static_shapes import FORMS, SHAPE_OPERANDS, shape_operands_of, static_form
+from pyshardy.irtools.static_shapes import (
+    FORMS,
+    SHAPE_OPERANDS,
+    SIZES_OF,
+    shape_operands_of,
+    static_form,
+)
 from pyshardy.irtools.tensor_types import element_type_of, is_bounded, shape_of, with_shape
 from pyshardy.irtools.walks import operations_named, tell_inserted
 from pyshardy.pipeline import run_pipeline
@@ -45,21 +51,13 @@ from pyshardy.sizes.size_map import LARGEST, SizeMap
 from pyshardy.sizes.size_reader import DIMENSION_SIZE, READ, holds_sizes
 from pyshardy.sizes.symbols import SYMBOLS, check_name, hint_values, with_hints, write_symbols
 
-_WITH_FORMS = FORMS.keys() - {DIMENSION_SIZE}
-
 ASSERTION = "shape_assertion"
 """The target of custom calls of JAX that check a condition on sizes."""
 
+_WITH_FORMS = FORMS.keys() - {DIMENSION_SIZE}
 _CALL, _SLICE = "stablehlo.custom_call", "stablehlo.real_dynamic_slice"
-_FIRST_SIZE = {
-    "stablehlo.dynamic_broadcast_in_dim": 1,
-    "stablehlo.dynamic_conv": 2,
-    "stablehlo.dynamic_gather": 2,
-    "stablehlo.dynamic_iota": 0,
-    "stablehlo.dynamic_pad": 2,
-    "stablehlo.dynamic_reshape": 1,
-    _SLICE: 1,
-}
+_CONVOLUTION = "stablehlo.dynamic_conv"
+_FIRST_SIZE = {name: first for name, (_, first, _) in SIZES_OF.items()} | {_CONVOLUTION: 2}
 """The first operand that determines the type of the result, as do those behind it."""
 
 
