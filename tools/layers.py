@@ -97,7 +97,7 @@ BUDGETS = {
     "contracts": 740,
     "cost": 1_220,
     "drawing": 1_040,
-    "dynamic": 2_400,
+    "dynamic": 2_390,
     "explain": 6_640,
     "frontends": 16_170,
     "irtools": 4_430,

@@ -16,7 +16,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from mlir_sdy.diagnostics import PassError, error
-from mlir_sdy.discardable import get_discardable, remove_discardable
+from mlir_sdy.discardable import (
+    copy_discardable,
+    get_discardable,
+    number_by_discardable,
+    remove_discardable,
+)
 from mlir_sdy.host import identity, ir, location_of
 from mlir_sdy.symbols import mesh_operation, meshes_of
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
@@ -49,7 +54,7 @@ DYNAMIC_PROGRAM = "sdy.dynamic_program"
 """The attribute of a static module with the text of the dynamic one that gets its plan."""
 
 _NUMBER = "sdy.number"
-_PLANNED = (SHARDING, FACTOR_AXES, PARTIAL_SHARDING, "in_shardings", "out_shardings")
+_PLANNED = frozenset({SHARDING, FACTOR_AXES, PARTIAL_SHARDING, "in_shardings", "out_shardings"})
 _PASSED = frozenset({"sdy.sharding_constraint", "sdy.reshard"})
 
 
@@ -123,7 +128,7 @@ def _at_hints(
         return _at_hints(dynamic, signature_of(dynamic), hints)
     static = copy_of(dynamic)
     refinement = SizeRefinement(static, values, signature)
-    _number(refinement.sizes.operations)
+    number_by_discardable((operation for operation, _ in refinement.sizes.operations), _NUMBER)
     refinement.complete()
     write_symbols(dynamic, symbols.values())
     write_sizes(entry_of(dynamic), {each.index: each.sizes for each in signature.arguments})
@@ -142,13 +147,7 @@ def _remember_given(module: ir.Module) -> None:
 
 def number_operations(module: ir.Module) -> None:
     """Number the operations of the entry, so that they are known later."""
-    _number(_operations_of(module))
-
-
-def _number(operations: Sequence[tuple[ir.Operation, str]]) -> None:
-    integer = ir.IntegerType.get_signless(64, operations[0][0].context)
-    for number, (operation, _) in enumerate(operations):
-        operation.attributes[_NUMBER] = ir.IntegerAttr.get(integer, number)
+    number_by_discardable((operation for operation, _ in _operations_of(module)), _NUMBER)
 
 
 def _operations_of(module: ir.Module) -> list[tuple[ir.Operation, str]]:
@@ -174,21 +173,17 @@ def take_plan(static: ir.Module, dynamic: ir.Module) -> None:
     copies: list[tuple[ir.Operation, int, ir.Operation]] = []
     constraints: list[ir.Operation] = []
     for source, name in _operations_of(static):
-        attributes = source.attributes
-        attribute = attributes.get(_NUMBER)
+        attribute = get_discardable(source, _NUMBER)
         if attribute is None:
             continue
-        number = ir.IntegerAttr(attribute).value
+        number: int = attribute.value
         target, target_name = named[number]
         if number in taken:
             target = target.clone(ip=ir.InsertionPoint(target)).operation
             remove_discardable(target, *_PLANNED)
             copies.append((source, number, target))
         taken.add(number)
-        for planned in _PLANNED if len(attributes) > 2 else (SHARDING,):
-            attribute = attributes.get(planned)
-            if attribute is not None:
-                target.attributes[planned] = attribute
+        copy_discardable(source, target, _PLANNED)
         if target_name in _PASSED and name != target_name:
             constraints.append(target)
     if copies:

@@ -23,12 +23,7 @@ from mlir_sdy.discardable import get_discardable
 from mlir_sdy.host import identity, ir, location_of
 from mlir_sdy.model import Mesh, OpShardingRule, TensorSharding, mesh_of
 from mlir_sdy.symbols import meshes_of
-from mlir_sdy.traversal import (
-    SCALAR_BODIES,
-    may_have_regions,
-    named_operations_in,
-    terminator_of,
-)
+from mlir_sdy.traversal import SCALAR_BODIES, may_have_regions, named_operations_in, terminator_of
 from mlir_sdy.values import COMPUTATIONS, manual_axes
 from pyshardy.irtools.stablehlo_views import (
     AllGatherView,

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from mlir_sdy.attribute_search import operations_with
 from mlir_sdy.diagnostics import SourceLocation, UsageError, error
 from mlir_sdy.discardable import remove_discardable, set_discardable, text_of
-from mlir_sdy.host import diagnostics_of, ir, location_of
+from mlir_sdy.host import diagnostics_of, identity, ir, location_of
 from mlir_sdy.traversal import names_among
 from pyshardy.irtools.constants import constant_integers
 from pyshardy.irtools.functions import CallGraph, can_be_inlined, functions_of, replace_by_body
@@ -164,12 +164,7 @@ class SizeRefinement:
             result isn't known.
     """
 
-    def __init__(
-        self,
-        module: ir.Module,
-        values: Mapping[str, int],
-        signature: DynamicSignature,
-    ):
+    def __init__(self, module: ir.Module, values: Mapping[str, int], signature: DynamicSignature):
         self._module, self._entry, self._signature = module, entry_of(module), signature
         self._told = ", ".join(f"{name} = {value}" for name, value in values.items())
         block = self._entry.regions[0].blocks[0]
@@ -189,7 +184,7 @@ class SizeRefinement:
         self._assertions: list[ir.Operation] = []
         self._with_forms: list[ir.Operation] = []
         self._computing: list[ir.Operation] = []
-        kinds: dict[ir.Type, bool] = {}
+        kinds: dict[int, bool] = {}
         for operation, name in self.sizes.operations:
             if name == _CALL and is_assertion(operation):
                 self._check_assertion(operation)
@@ -199,9 +194,10 @@ class SizeRefinement:
                 self._with_forms.append(operation)
             if name in READ:
                 kind = operation.result.type
-                if kind not in kinds:
-                    kinds[kind] = holds_sizes(kind)
-                if kinds[kind]:
+                key = identity(kind)
+                if key not in kinds:
+                    kinds[key] = holds_sizes(kind)
+                if kinds[key]:
                     self._computing.append(operation)
         for operation in operations_with(SIZES, self._entry):
             remove_discardable(operation, SIZES)
