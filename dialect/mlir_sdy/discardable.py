@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterable
 from typing import Any
 
 from mlir_sdy.host import ir
@@ -27,6 +28,22 @@ def has_discardable(operation: ir.Operation, name: str) -> bool:
 def set_discardable(operation: ir.Operation, name: str, attribute: ir.Attribute) -> None:
     """Add a discardable attribute to an operation, or replace it."""
     operation.attributes[name] = attribute
+
+
+def copy_discardable(source: ir.Operation, target: ir.Operation, names: Container[str]) -> None:
+    """Give an operation the discardable attributes of these names that another one has."""
+    attributes = source.attributes
+    for name in attributes:
+        if name in names:
+            target.attributes[name] = attributes[name]
+
+
+def number_by_discardable(operations: Iterable[ir.Operation], name: str) -> None:
+    """Give operations in turn the numbers 0, 1, ... as a discardable attribute."""
+    integer = None
+    for number, operation in enumerate(operations):
+        integer = integer or ir.IntegerType.get_signless(64, operation.context)
+        operation.attributes[name] = ir.IntegerAttr.get(integer, number)
 
 
 def remove_discardable(operation: ir.Operation, *names: str) -> None:

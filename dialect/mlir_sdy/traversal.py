@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -60,18 +60,27 @@ def names_among(names: Collection[str], root: ir.Operation) -> frozenset[str]:
     first = {view.operation.name for view in islice(operations_in(root), _NUM_FIRST)}
     found = first.intersection(names)
     missing = [name for name in names if name not in found]
-    if not missing:
-        return frozenset(found)
+    if missing:
+        found |= {each.name for each in operations_of(missing, root)}
+    return frozenset(found)
+
+
+def operations_of(names: Iterable[str], root: ir.Operation) -> list[ir.Operation]:
+    """Return the operations of these names in `root`, without itself, inner ones first.
+
+    C++ compares the names, and calls back for the operations that have one of them.
+    """
+    found: list[ir.Operation] = []
 
     def note(operation: ir.Operation | ir.OpView, _: rewrite.PatternRewriter) -> bool:
-        found.add(operation.operation.name)
+        found.append(operation.operation)
         return True  # No match.
 
     patterns = rewrite.RewritePatternSet(root.context)
-    for name in missing:
+    for name in names:
         patterns.add(name, note)
     rewrite.walk_and_apply_patterns(root, patterns.freeze())
-    return frozenset(found)
+    return found
 
 
 def terminator_of(block: ir.Block) -> ir.Operation:

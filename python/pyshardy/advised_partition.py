@@ -32,41 +32,21 @@ if TYPE_CHECKING:
         instrumentation: Sequence[Instrumentation]
         cache: CacheFolder
 
+    class _DynamicKeywords(_Keywords, total=False):
+        uneven: Uneven | None
+        max_programs: int | None
+        buckets: Buckets | Bucket | None
+        freeze: Freeze | None
 
-# Only programs with dynamic sizes take the first arguments, one of which is given.
+
+# The type of a program doesn't tell whether its sizes are dynamic: it is taken for a static one,
+# unless a keyword is given that only dynamic ones take.
 @overload
-def partition(
-    module: Program,
-    *,
-    uneven: Uneven,
-    max_programs: int | None = None,
-    buckets: Buckets | Bucket | None = None,
-    freeze: Freeze | None = None,
-    **options: Unpack[_Keywords],
-) -> DynamicProgram: ...
+def partition(  # pyright: ignore[reportOverlappingOverload]
+    module: Program, **options: Unpack[_Keywords]
+) -> PartitionedProgram: ...
 @overload
-def partition(
-    module: Program,
-    *,
-    max_programs: int,
-    buckets: Buckets | Bucket | None = None,
-    freeze: Freeze | None = None,
-    **options: Unpack[_Keywords],
-) -> DynamicProgram: ...
-@overload
-def partition(
-    module: Program,
-    *,
-    buckets: Buckets | Bucket,
-    freeze: Freeze | None = None,
-    **options: Unpack[_Keywords],
-) -> DynamicProgram: ...
-@overload
-def partition(
-    module: Program, *, freeze: Freeze, **options: Unpack[_Keywords]
-) -> DynamicProgram: ...
-@overload
-def partition(module: Program, **options: Unpack[_Keywords]) -> PartitionedProgram: ...
+def partition(module: Program, **options: Unpack[_DynamicKeywords]) -> DynamicProgram: ...
 def partition(
     module: Program,
     *,

@@ -15,6 +15,8 @@ There are three stages (the third one needs all meshes and so runs on modules on
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from mlir_sdy.diagnostics import VerificationError
 from mlir_sdy.host import diagnostics_of, ir
 from mlir_sdy.on_demand import has_mpmd, module_of_mpmd
@@ -25,7 +27,7 @@ from mlir_sdy.verify.checks import ModuleChecks
 from mlir_sdy.verify.precedence import violation_before_host, violation_first
 from mlir_sdy.verify.violation import ConstraintViolation
 
-__all__ = ["verify", "verify_shard", "verify_shardings", "violation_before_host"]
+__all__ = ["verify", "verify_given", "verify_shard", "verify_shardings", "violation_before_host"]
 
 
 def verify(module: ir.Module | ir.Operation | ir.OpView | HoldsModule) -> None:
@@ -57,19 +59,26 @@ def verify_shardings(module: ir.Module | ir.Operation | ir.OpView) -> None:
     Raises:
         VerificationError: the first rule that is broken, with its place.
     """
-    root = module.operation
+    _verify_shardings(module.operation, ModuleChecks.check_all)
+
+
+def verify_given(module: ir.Module | ir.Operation | ir.OpView) -> None:
+    """Verify what `verify_shardings` does, in a program few of whose operations have shardings.
+
+    Raises:
+        VerificationError: the first rule that is broken, with its place.
+    """
+    _verify_shardings(module.operation, ModuleChecks.check_given)
+
+
+def _verify_shardings(
+    root: ir.Operation, check: Callable[[ModuleChecks, ir.Operation], None]
+) -> None:
     with stage(VERIFYING):
-        if not _is_fine(root):
-            raise VerificationError(violation_first(root))
+        try:
+            check(ModuleChecks(), root)
+        except ConstraintViolation:  # it may not be the first one
+            raise VerificationError(violation_first(root)) from None
         if has_mpmd(root.context):
             verify_calls = module_of_mpmd("verify_calls").verify_calls
             verify_calls(root)
-
-
-def _is_fine(root: ir.Operation) -> bool:
-    """Whether no rule is broken; in one walk, and so not in the order that they are reported."""
-    try:
-        ModuleChecks().check_all(root)
-    except ConstraintViolation:
-        return False
-    return True

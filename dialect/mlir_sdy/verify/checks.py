@@ -15,7 +15,7 @@ from mlir_sdy.discardable import CONTRACT
 from mlir_sdy.host import identity, ir
 from mlir_sdy.model import Mesh
 from mlir_sdy.symbols import enclosing_module, meshes_of
-from mlir_sdy.traversal import named_operations_in
+from mlir_sdy.traversal import named_operations_in, operations_of
 from mlir_sdy.values import get_sharding, result_types_key
 from mlir_sdy.verify.collectives import COLLECTIVES, verify_collective
 from mlir_sdy.verify.discardable import (
@@ -99,6 +99,18 @@ class ModuleChecks:
                 self.check_symbol_uses(operation)
         for operation in (root, *operations_with_any(_OTHER_ATTRIBUTES, root)):
             self.check_attributes(operation)
+
+    def check_given(self, root: ir.Operation) -> None:
+        """Check what `check_all` does; faster if few operations have attributes with rules.
+
+        Raises:
+            Violation: a rule that is broken.
+        """
+        for operation in (root, *operations_with_any((_SHARDING, *_OTHER_ATTRIBUTES), root)):
+            self.check_attributes(operation)
+        for operation in operations_of(_SPECIAL, root):
+            self.check_invariants(operation)
+            self.check_symbol_uses(operation)
 
     def check_attributes(self, operation: ir.Operation) -> None:
         """Check the `sdy.*` attributes of an operation, in the order of their names.

@@ -33,12 +33,7 @@ from pyshardy.irtools.named_values import result_names
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder, i64_attribute
 from pyshardy.irtools.tensor_types import element_type_of
 from pyshardy.sizes.constraints import ASSERTED, is_implied
-from pyshardy.sizes.signature import (
-    EQUAL_SIZES,
-    DynamicSignature,
-    entry_of,
-    interface_attributes,
-)
+from pyshardy.sizes.signature import EQUAL_SIZES, DynamicSignature, entry_of, interface_attributes
 from pyshardy.sizes.size import Size
 from pyshardy.sizes.size_map import SizeMap
 from pyshardy.sizes.size_reader import DIMENSION_SIZE

@@ -103,7 +103,8 @@ class _Masking:
         self._scalars: dict[str, ir.Value] = {}
 
     def run(self) -> bool:
-        operations = self._types.operations
+        named = self._types.sizes.operations
+        operations = [self._entry, *(each for each, name in named if name != DIMENSION_SIZE)]
         vectors = [
             [self._sizes.read(operation.operands[index]) for index in shape_operands(operation)]
             for operation in operations

@@ -16,12 +16,17 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from mlir_sdy.diagnostics import PassError, error
-from mlir_sdy.discardable import get_discardable, remove_discardable, set_discardable
+from mlir_sdy.discardable import (
+    copy_discardable,
+    get_discardable,
+    number_by_discardable,
+    remove_discardable,
+)
 from mlir_sdy.host import identity, ir, location_of
 from mlir_sdy.symbols import mesh_operation, meshes_of
-from mlir_sdy.traversal import named_operations_in
+from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from mlir_sdy.values import SHARDING
-from mlir_sdy.verify import verify, verify_shardings
+from mlir_sdy.verify import verify, verify_given
 from pyshardy.irtools.modules import copy_of, move_contents
 from pyshardy.irtools.shardings import constraint_to_reshard
 from pyshardy.irtools.walks import operations_named
@@ -37,7 +42,7 @@ from pyshardy.sizes.signature import (
     signature_of,
     write_sizes,
 )
-from pyshardy.sizes.static_program import equalized, refine, unified, without_calls
+from pyshardy.sizes.static_program import SizeRefinement, equalized, unified, without_calls
 from pyshardy.sizes.symbols import hint_values, with_hints, write_symbols
 
 Record = TypeVar("Record")
@@ -49,7 +54,7 @@ DYNAMIC_PROGRAM = "sdy.dynamic_program"
 """The attribute of a static module with the text of the dynamic one that gets its plan."""
 
 _NUMBER = "sdy.number"
-_PLANNED = (SHARDING, FACTOR_AXES, PARTIAL_SHARDING, "in_shardings", "out_shardings")
+_PLANNED = frozenset({SHARDING, FACTOR_AXES, PARTIAL_SHARDING, "in_shardings", "out_shardings"})
 _PASSED = frozenset({"sdy.sharding_constraint", "sdy.reshard"})
 
 
@@ -74,7 +79,6 @@ def propagate_dynamic(
     dynamic, static = at_hints(module, hints)
     record = propagate(static)
     take_plan(static, dynamic)
-    verify_shardings(dynamic)  # the host has verified the static program
     move_contents(dynamic.operation, module.operation)
     return record
 
@@ -98,6 +102,7 @@ def at_hints(module: ir.Module, hints: Mapping[str, int]) -> tuple[ir.Module, ir
         if each != module.operation:
             message = f"'{each.name}' op is nested in a module: propagate it separately"
             raise PassError(error(message, location_of(each.location)))
+    verify_given(module)  # the host verifies the static program
     try:
         return _planned_at_hints(module, hints)
     except Exception:
@@ -122,7 +127,9 @@ def _at_hints(
     if len({*values.values()}) < len(values) and not is_told and equalized(dynamic):
         return _at_hints(dynamic, signature_of(dynamic), hints)
     static = copy_of(dynamic)
-    refine(static, values, signature, number_operations(static))
+    refinement = SizeRefinement(static, values, signature)
+    number_by_discardable((operation for operation, _ in refinement.sizes.operations), _NUMBER)
+    refinement.complete()
     write_symbols(dynamic, symbols.values())
     write_sizes(entry_of(dynamic), {each.index: each.sizes for each in signature.arguments})
     return static
@@ -138,51 +145,55 @@ def _remember_given(module: ir.Module) -> None:
     set_interface_attributes(entry_of(module), *both)
 
 
-def number_operations(module: ir.Module) -> list[tuple[ir.Operation, str]]:
-    """Number the operations of the entry, so that they are known later; return them with names."""
-    operations = named_operations_in(entry_of(module))
-    with module.context:
-        integer = ir.IntegerType.get_signless(64)
-        for number, (operation, _) in enumerate(operations):
-            set_discardable(operation, _NUMBER, ir.IntegerAttr.get(integer, number))
-    return operations
+def number_operations(module: ir.Module) -> None:
+    """Number the operations of the entry, so that they are known later."""
+    number_by_discardable((operation for operation, _ in _operations_of(module)), _NUMBER)
+
+
+def _operations_of(module: ir.Module) -> list[tuple[ir.Operation, str]]:
+    """Return the operations of the entry with their names, as a size map has them."""
+    return named_operations_in(entry_of(module), leaving_out=SCALAR_BODIES)[1:]
 
 
 def remove_numbers(module: ir.Module) -> None:
     """Remove the numbers of the operations of the entry."""
-    for operation, _ in named_operations_in(entry_of(module)):
+    for operation, _ in _operations_of(module):
         remove_discardable(operation, _NUMBER)
 
 
 def take_plan(static: ir.Module, dynamic: ir.Module) -> None:
     """Give a dynamic program the shardings of its static one, and the meshes of these."""
     signature = signature_of(dynamic)
-    operations = [operation for operation, _ in named_operations_in(entry_of(dynamic))]
+    named = _operations_of(dynamic)
     for name in meshes_of(static).keys() - meshes_of(dynamic).keys():
         mesh = mesh_operation(static.operation, name)
         assert mesh is not None, "the program has it"
         mesh.clone(ip=ir.InsertionPoint.at_block_begin(dynamic.body))
-    numbered = [
-        (source, number)
-        for source, _ in named_operations_in(entry_of(static))
-        if (number := number_of(source)) is not None
-    ]
-    if len({number for _, number in numbered}) < len(numbered):
-        pairs = _with_copies(numbered, operations)
-    else:
-        pairs = [(source, operations[number]) for source, number in numbered]
-    for source, target in pairs:
-        for name in _PLANNED if len(source.attributes) > 2 else (SHARDING,):
-            attribute = get_discardable(source, name)
-            if attribute is not None:
-                set_discardable(target, name, attribute)
-        if target.name in _PASSED and source.name != target.name:
-            constraint_to_reshard(target)
+    taken: set[int] = set()
+    copies: list[tuple[ir.Operation, int, ir.Operation]] = []
+    constraints: list[ir.Operation] = []
+    for source, name in _operations_of(static):
+        attribute = get_discardable(source, _NUMBER)
+        if attribute is None:
+            continue
+        number: int = attribute.value
+        target, target_name = named[number]
+        if number in taken:
+            target = target.clone(ip=ir.InsertionPoint(target)).operation
+            remove_discardable(target, *_PLANNED)
+            copies.append((source, number, target))
+        taken.add(number)
+        copy_discardable(source, target, _PLANNED)
+        if target_name in _PASSED and name != target_name:
+            constraints.append(target)
+    if copies:
+        _use_copies(copies, [operation for operation, _ in named])
+    for constraint in constraints:
+        constraint_to_reshard(constraint)
     # What isn't in the static program is computed from sizes, or for nothing.
-    taken = {number for _, number in numbered}
-    for number, target in reversed([*enumerate(operations)]):
-        is_left = number not in taken and len(target.results) > 0
-        if is_left and not any(True for result in target.results for _ in result.uses):
+    left = sorted({*range(len(named))} - taken, reverse=True)
+    for target in (named[number][0] for number in left):
+        if len(target.results) and not any(True for each in target.results for _ in each.uses):
             target.erase()
     both = interface_attributes(entry_of(dynamic))
     arguments = (each for index, each in enumerate(both[0]) if index not in signature.constants)
@@ -194,31 +205,28 @@ def take_plan(static: ir.Module, dynamic: ir.Module) -> None:
     set_interface_attributes(entry_of(dynamic), *both)
 
 
-def _with_copies(
-    numbered: Sequence[tuple[ir.Operation, int]], operations: Sequence[ir.Operation]
-) -> list[tuple[ir.Operation, ir.Operation]]:
-    """Pair the operations of a static program with operations of the dynamic one.
+def _use_copies(
+    copies: Sequence[tuple[ir.Operation, int, ir.Operation]], operations: Sequence[ir.Operation]
+) -> None:
+    """Make the operations of a dynamic program use the copies that its static one uses.
 
-    Operations that propagation has copied for several uses are copied in the dynamic program, too.
     A static form has the first operands of its operation, without those that are sizes.
+
+    Args:
+        copies: copies in the static program, with the number of their operation and the copies in
+            the dynamic program.
+        operations: the operations of the dynamic program, by their numbers.
     """
-    pairs: list[tuple[ir.Operation, ir.Operation]] = []
-    copies: dict[int, tuple[ir.Operation, ir.Value]] = {}
-    taken: set[int] = set()
-    for source, number in numbered:
-        original = target = operations[number]
-        if number in taken:
-            target = original.clone(ip=ir.InsertionPoint(original)).operation
-            for result, copy in zip(source.results, target.results, strict=True):
-                copies[identity(result)] = original, copy
-        taken.add(number)
-        pairs.append((source, target))
-    for source, target in pairs:
-        for at, operand in enumerate(source.operands):
-            original, copy = copies.get(identity(operand), (None, None))
-            if copy is not None and target.operands[at].owner == original:
-                target.operands[at] = copy
-    return pairs
+    targets = {identity(source): target for source, _, target in copies}
+    for source, number, target in copies:
+        for result, copy in zip(source.results, target.results, strict=True):
+            for use in result.uses:
+                user, index = use.owner.operation, use.operand_number
+                at = number_of(user)
+                if at is not None:
+                    user = targets.get(identity(user), operations[at])
+                    if user.operands[index].owner == operations[number]:
+                        user.operands[index] = copy
 
 
 def number_of(operation: ir.Operation) -> int | None:

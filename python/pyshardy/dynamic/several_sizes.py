@@ -30,6 +30,7 @@ from mlir_sdy.traversal import operations_in
 from pyshardy.irtools.constants import constant_integers, filled, splat_of
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder, i64_attribute
 from pyshardy.irtools.stablehlo_views import ConstantView
+from pyshardy.irtools.static_shapes import SIZES_OF
 from pyshardy.irtools.tensor_types import element_type_of, shape_of, with_shape
 from pyshardy.irtools.walks import tell_inserted
 from pyshardy.partition.types.padding_builder import PaddingBuilder
@@ -180,9 +181,8 @@ class _Generalization:
                 if is_dynamic or differing:
                     self._replace(first, self._constant(operations, sizes[0]))
             elif first.name in _OF_RESULT and is_dynamic:
-                name, num_operands = _OF_RESULT[first.name]
-                operands = [*list(first.operands)[:num_operands], self._array(sizes[0])]
-                self._make_dynamic(first, name, operands, ())
+                operands = [*first.operands, self._array(sizes[0])]
+                self._make_dynamic(first, _OF_RESULT[first.name], operands, ())
             elif first.name in _OF_ATTRIBUTES and differing:
                 name, numbers = _OF_ATTRIBUTES[first.name]
                 if not set(differing) <= set(numbers):
@@ -367,23 +367,11 @@ _DYNAMIC = ir.ShapedType.get_dynamic_size()
 _MOST_ELEMENTS = 64
 """The elements of a constant that may depend on sizes."""
 
-_OF_RESULT = {
-    "stablehlo.broadcast_in_dim": ("stablehlo.dynamic_broadcast_in_dim", 1),
-    "stablehlo.iota": ("stablehlo.dynamic_iota", 0),
-    "stablehlo.reshape": ("stablehlo.dynamic_reshape", 1),
-}
+_OF_RESULT = {static: name for name, (static, _, numbers) in SIZES_OF.items() if not numbers}
 """Operations whose result has a size that operands don't have, with their dynamic forms."""
 
 _OF_ATTRIBUTES = {
-    "stablehlo.gather": ("stablehlo.dynamic_gather", ("slice_sizes",)),
-    "stablehlo.pad": (
-        "stablehlo.dynamic_pad",
-        ("edge_padding_low", "edge_padding_high", "interior_padding"),
-    ),
-    "stablehlo.slice": (
-        "stablehlo.real_dynamic_slice",
-        ("start_indices", "limit_indices", "strides"),
-    ),
+    static: (name, numbers) for name, (static, _, numbers) in SIZES_OF.items() if numbers
 }
 """Operations with sizes in attributes, with their dynamic forms, which have them as operands."""
 

@@ -53,6 +53,25 @@ _LAYOUTS = "operand_layouts"
 
 FormFunction = Callable[[ir.Operation], StaticForm | None]
 
+SIZES_OF: dict[str, tuple[str, int, tuple[str, ...]]] = {
+    "stablehlo.dynamic_broadcast_in_dim": ("stablehlo.broadcast_in_dim", 1, ()),
+    "stablehlo.dynamic_gather": ("stablehlo.gather", 2, ("slice_sizes",)),
+    "stablehlo.dynamic_iota": ("stablehlo.iota", 0, ()),
+    "stablehlo.dynamic_pad": (
+        "stablehlo.pad",
+        2,
+        ("edge_padding_low", "edge_padding_high", "interior_padding"),
+    ),
+    "stablehlo.dynamic_reshape": ("stablehlo.reshape", 1, ()),
+    "stablehlo.real_dynamic_slice": (
+        "stablehlo.slice",
+        1,
+        ("start_indices", "limit_indices", "strides"),
+    ),
+}
+"""For operations with sizes as operands, their static forms, the first operand that is a size, and
+the attributes of the static form with these; none if the type of the result has them."""
+
 FORMS: dict[str, FormFunction] = {}
 """The functions that find the static form of an operation, by its name."""
 
@@ -106,42 +125,6 @@ def _form_of(name: str) -> Callable[[FormFunction], FormFunction]:
     return register
 
 
-@_form_of("dynamic_broadcast_in_dim")
-def _broadcast(_: ir.Operation) -> StaticForm:
-    return StaticForm(
-        "broadcast_in_dim",
-        1,
-        dropped=("known_expanding_dimensions", "known_nonexpanding_dimensions"),
-    )
-
-
-@_form_of("dynamic_iota")
-def _iota(_: ir.Operation) -> StaticForm:
-    return StaticForm("iota", 0)
-
-
-@_form_of("dynamic_reshape")
-def _reshape(_: ir.Operation) -> StaticForm:
-    return StaticForm("reshape", 1)
-
-
-@_form_of("dynamic_pad")
-def _pad(operation: ir.Operation) -> StaticForm | None:
-    names = ("edge_padding_low", "edge_padding_high", "interior_padding")
-    return _with_constants(operation, "pad", 2, names)
-
-
-@_form_of("real_dynamic_slice")
-def _slice(operation: ir.Operation) -> StaticForm | None:
-    names = ("start_indices", "limit_indices", "strides")
-    return _with_constants(operation, "slice", 1, names)
-
-
-@_form_of("dynamic_gather")
-def _gather(operation: ir.Operation) -> StaticForm | None:
-    return _with_constants(operation, "gather", 2, ("slice_sizes",))
-
-
 @_form_of("dynamic_conv")
 def _convolution(operation: ir.Operation) -> StaticForm | None:
     numbers = constant_integers(operation.operands[2])
@@ -190,17 +173,20 @@ def _resized(operation: ir.Operation) -> StaticForm | None:
     return StaticForm("reshape", 1, dropped=("dimension",))
 
 
-def _with_constants(
-    operation: ir.Operation, name: str, num_operands: int, attributes: tuple[str, ...]
-) -> StaticForm | None:
-    """Return a form with attributes instead of the operands after the first ones, if constant."""
-    numbers = [constant_integers(value) for value in list(operation.operands)[num_operands:]]
+def _with_attributes(operation: ir.Operation) -> StaticForm | None:
+    """Return the form with attributes instead of sizes as operands, if these are constants."""
+    name, first, attributes = SIZES_OF[operation.name]
     arrays: dict[str, ir.Attribute] = {}
-    for attribute, values in zip(attributes, numbers, strict=True):
-        if values is None:
+    for attribute, value in zip(attributes, list(operation.operands)[first:], strict=False):
+        numbers = constant_integers(value)
+        if numbers is None:
             return None
-        arrays[attribute] = ir.DenseI64ArrayAttr.get(list(values))
-    return StaticForm(name, num_operands, arrays)
+        arrays[attribute] = ir.DenseI64ArrayAttr.get(list(numbers))
+    dropped = ("known_expanding_dimensions", "known_nonexpanding_dimensions")
+    return StaticForm(name.removeprefix("stablehlo."), first, arrays, dropped)
+
+
+FORMS.update(dict.fromkeys(SIZES_OF, _with_attributes))
 
 
 def _size(operation: ir.Operation) -> int:

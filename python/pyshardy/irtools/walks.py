@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from mlir_sdy.diagnostics import PassError, error
-from mlir_sdy.host import ir, location_of, rewrite
-from mlir_sdy.traversal import named_operations_in, terminator_of
+from mlir_sdy.host import ir, location_of
+from mlir_sdy.traversal import named_operations_in, operations_of, terminator_of
 from pyshardy.irtools.analyses import (
     is_computed,
     module_analysis,
@@ -54,23 +54,8 @@ def operations_named(
         blocks = root.operation.regions[0].blocks
         if len(blocks) == 1 and (terminator := terminator_of(blocks[0])).name == _RETURN:
             return [terminator]
-    found = _found_by_patterns(sought, root.operation)
+    found = operations_of(sought, root.operation)
     return found if order is ir.WalkOrder.POST_ORDER else _outer_first(found)
-
-
-def _found_by_patterns(names: Iterable[str], root: ir.Operation) -> list[ir.Operation]:
-    """Return the operations of these names in `root`, without itself, inner ones first."""
-    found: list[ir.Operation] = []
-
-    def note(operation: ir.Operation | ir.OpView, _: rewrite.PatternRewriter) -> bool:
-        found.append(operation.operation)
-        return True  # No match.
-
-    patterns = rewrite.RewritePatternSet(root.context)
-    for name in names:
-        patterns.add(name, note)
-    rewrite.walk_and_apply_patterns(root, patterns.freeze())
-    return found
 
 
 def _operations_of(root: ir.Operation, names: Collection[str]) -> list[ir.Operation]:
@@ -83,7 +68,7 @@ def _operations_of(root: ir.Operation, names: Collection[str]) -> list[ir.Operat
 
 def _check_absent(names: Collection[str], root: ir.Operation) -> None:
     """Check that a pass doesn't look for operations that it has inserted itself."""
-    found = {operation.name: None for operation in _found_by_patterns(names, root)}
+    found = {operation.name: None for operation in operations_of(names, root)}
     if found:
         message = (
             f"the pass looks for {', '.join(found)} that it has inserted, but are not known: call "

@@ -16,11 +16,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.late_numpy import np
 from pyshardy.irtools.constants import constant_integers
 from pyshardy.irtools.functions import functions_of, returned_values
-from pyshardy.irtools.stablehlo_views import (
-    CustomCallView,
-    FunctionView,
-    symbol_name,
-)
+from pyshardy.irtools.stablehlo_views import CustomCallView, FunctionView, symbol_name
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.irtools.walks import tell_inserted
 

@@ -20,10 +20,10 @@ from dataclasses import dataclass, replace
 from mlir_sdy.attributes import value_of
 from mlir_sdy.diagnostics import SourceLocation
 from mlir_sdy.discardable import get_discardable
-from mlir_sdy.host import ir, location_of
+from mlir_sdy.host import identity, ir, location_of
 from mlir_sdy.model import Mesh, OpShardingRule, TensorSharding, mesh_of
 from mlir_sdy.symbols import meshes_of
-from mlir_sdy.traversal import terminator_of
+from mlir_sdy.traversal import SCALAR_BODIES, may_have_regions, named_operations_in, terminator_of
 from mlir_sdy.values import COMPUTATIONS, manual_axes
 from pyshardy.irtools.stablehlo_views import (
     AllGatherView,
@@ -85,6 +85,7 @@ class SizeMap:
 
     Attributes:
         equalities: the sizes that operations demand equal.
+        operations: the operations of the program with their names, apart from `SCALAR_BODIES`.
     """
 
     def __init__(
@@ -102,6 +103,7 @@ class SizeMap:
         given = {name: Size.of(value) for name, value in (values or {}).items()}
         self._shapes: dict[tuple[Size, ...], tuple[Size, ...]] = {}  # one object for equal ones
         self.equalities: list[Equality] = []
+        self.operations: list[tuple[ir.Operation, str]] = []
         self._lookup = ShardingRuleLookup.shared(module.context)
         self._declared = read_symbols(module)
         self._meshes = meshes_of(module)
@@ -219,6 +221,7 @@ class SizeMap:
         for view in block.operations:
             operation = view.operation
             name = operation.name
+            self.operations.append((operation, name))
             if name in _POINTWISE:
                 self._visit_pointwise(operation, name)
             elif name == "stablehlo.while":
@@ -238,6 +241,8 @@ class SizeMap:
                 self._visit_computation(operation)
             elif name not in _WITHOUT:
                 self._visit(operation, name)
+                if may_have_regions(name) and name not in SCALAR_BODIES:
+                    self.operations += named_operations_in(operation, leaving_out=SCALAR_BODIES)[1:]
 
     def _keep(self, values: Sequence[ir.Value], sources: Sequence[ir.Value]) -> None:
         for value, source in zip(values, sources, strict=True):
@@ -278,15 +283,17 @@ class SizeMap:
         ]
 
     def _visit_pointwise(self, operation: ir.Operation, name: str) -> None:
-        result = operation.result
-        kind = result.type
-        key = kind, *[each.type for each in operation.operands]
-        known = self._static.get(key) if self._in_place else None
+        if not self._in_place or self._sizes:
+            self._visit(operation, name)
+            return
+        # All operands are static; the host verifies that their types fit.
+        result, operand = operation.result, operation.operands[0]
+        key = identity(result.type), identity(operand.type)
+        known = self._static.get(key)
         if known is None:
             self._visit(operation, name)
-            if self._in_place and all(map(_is_static, (result, *operation.operands))):
-                self._static[key] = result.type
-        elif known is not kind:
+            self._static[key] = result.type
+        else:
             result.set_type(known)
 
     def _visit(self, operation: ir.Operation, name: str) -> None:

@@ -14,16 +14,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from mlir_sdy.attribute_search import operations_with
 from mlir_sdy.diagnostics import SourceLocation, UsageError, error
 from mlir_sdy.discardable import remove_discardable, set_discardable, text_of
-from mlir_sdy.host import diagnostics_of, ir, location_of
-from mlir_sdy.traversal import named_operations_in
+from mlir_sdy.host import diagnostics_of, identity, ir, location_of
+from mlir_sdy.traversal import names_among
 from pyshardy.irtools.constants import constant_integers
 from pyshardy.irtools.functions import CallGraph, can_be_inlined, functions_of, replace_by_body
 from pyshardy.irtools.modules import copy_of, write_texts
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder, integer_literal
 from pyshardy.irtools.stablehlo_views import CustomCallView, callee_of, symbol_name
-from pyshardy.irtools.static_shapes import FORMS, SHAPE_OPERANDS, shape_operands_of, static_form
+from pyshardy.irtools.static_shapes import (
+    FORMS,
+    SHAPE_OPERANDS,
+    SIZES_OF,
+    shape_operands_of,
+    static_form,
+)
 from pyshardy.irtools.tensor_types import element_type_of, is_bounded, shape_of, with_shape
 from pyshardy.irtools.walks import operations_named, tell_inserted
 from pyshardy.pipeline import run_pipeline
@@ -47,43 +54,46 @@ from pyshardy.sizes.symbols import SYMBOLS, check_name, hint_values, with_hints,
 ASSERTION = "shape_assertion"
 """The target of custom calls of JAX that check a condition on sizes."""
 
+_WITH_FORMS = FORMS.keys() - {DIMENSION_SIZE}
 _CALL, _SLICE = "stablehlo.custom_call", "stablehlo.real_dynamic_slice"
-_FIRST_SIZE = {
-    "stablehlo.dynamic_broadcast_in_dim": 1,
-    "stablehlo.dynamic_conv": 2,
-    "stablehlo.dynamic_gather": 2,
-    "stablehlo.dynamic_iota": 0,
-    "stablehlo.dynamic_pad": 2,
-    "stablehlo.dynamic_reshape": 1,
-    _SLICE: 1,
-}
+_CONVOLUTION = "stablehlo.dynamic_conv"
+_FIRST_SIZE = {name: first for name, (_, first, _) in SIZES_OF.items()} | {_CONVOLUTION: 2}
 """The first operand that determines the type of the result, as do those behind it."""
 
 
 def without_calls(module: ir.Module) -> ir.Module:
     """Return a copy of a program without calls, in which equal operations are merged.
 
-    Front ends compute sizes anew for each operation that needs them.
+    Front ends compute sizes anew for each operation that needs them. Programs that compute none are
+    copied only.
     """
     copy = copy_of(module)
-    inline_calls(copy)
-    # The result is verified later, and dropped after a failure.
-    run_pipeline(copy, "builtin.module(cse)", verify_each=False, restore_on_failure=False)
+    if len(functions_of(copy)) > 1:
+        _run(copy, "cse")  # fewer operations are inlined
+        inline_calls(copy)
+    if names_among({DIMENSION_SIZE, *FORMS}, copy.operation):
+        _run(copy, "cse")
     return copy
 
 
 def inline_calls(module: ir.Module) -> None:
-    """Inline the functions that the entry calls, in place."""
+    """Inline the functions that the entry calls, in place; after a failure, the module is lost."""
     if len(functions_of(module)) == 1:
         return
-    run_pipeline(module, "builtin.module(inline{default-pipeline=})")
+    _run(module, "inline{default-pipeline=}")
     graph = CallGraph(module)  # of manual computations, of which the host knows nothing
     for call in () if graph.is_recursive else graph.calls_in_post_order():
         function = graph.functions.get(callee_of(call))
         if function is not None and can_be_inlined(function):
             replace_by_body(call, function.clone(ip=False).operation.regions[0].blocks[0])
     if graph.post_order != [symbol_name(entry_of(module))]:
-        run_pipeline(module, "builtin.module(symbol-dce)")
+        _run(module, "symbol-dce")
+
+
+def _run(module: ir.Module, host_pass: str) -> None:
+    """Run a pass of the host on a program that is dropped after a failure, and verified later."""
+    pipeline = f"builtin.module({host_pass})"
+    run_pipeline(module, pipeline, verify_each=False, restore_on_failure=False)
 
 
 def static_at(module: ir.Module, given: Mapping[str, int], what: str = "sizes") -> ir.Module:
@@ -134,23 +144,8 @@ def static_program(
             that don't fit, or the type of a result can't be found; the error names the operation.
     """
     static = without_calls(module)
-    refine(static, values, signature or signature_of(module))
+    SizeRefinement(static, values, signature or signature_of(module)).complete()
     return static
-
-
-def refine(
-    module: ir.Module,
-    values: Mapping[str, int],
-    signature: DynamicSignature,
-    operations: Sequence[tuple[ir.Operation, str]] | None = None,
-) -> None:
-    """Change a program without calls to the one for given sizes, in place; see `static_program`."""
-    refinement = SizeRefinement(module, values, signature, operations)
-    with_forms = [each for each in refinement.operations if each.name in FORMS]
-    refinement.fold()
-    for operation in with_forms:
-        made_static(module, operation)
-    refinement.finish()
 
 
 class SizeRefinement:
@@ -160,24 +155,16 @@ class SizeRefinement:
         module: the program.
         values: the values of all symbols.
         signature: its arguments.
-        operations: the operations of its entry with their names, if they are known.
 
     Attributes:
         sizes: the sizes of its values.
-        operations: its operations, apart from sizes of dimensions.
 
     Raises:
         UsageError: an argument can't have its size, an assertion doesn't hold, or the type of a
             result isn't known.
     """
 
-    def __init__(
-        self,
-        module: ir.Module,
-        values: Mapping[str, int],
-        signature: DynamicSignature,
-        operations: Sequence[tuple[ir.Operation, str]] | None = None,
-    ):
+    def __init__(self, module: ir.Module, values: Mapping[str, int], signature: DynamicSignature):
         self._module, self._entry, self._signature = module, entry_of(module), signature
         self._told = ", ".join(f"{name} = {value}" for name, value in values.items())
         block = self._entry.regions[0].blocks[0]
@@ -194,26 +181,30 @@ class SizeRefinement:
                 problem = f"an argument of type {argument.type} can't be {name}"
                 raise self._unfit(problem, location_of(argument.location))
         self.sizes = SizeMap(module, signature, values, in_place=True)
-        self.operations: list[ir.Operation] = []
+        self._assertions: list[ir.Operation] = []
+        self._with_forms: list[ir.Operation] = []
         self._computing: list[ir.Operation] = []
-        kinds: dict[ir.Type, bool] = {}
-        for operation, name in operations or named_operations_in(self._entry):
+        kinds: dict[int, bool] = {}
+        for operation, name in self.sizes.operations:
             if name == _CALL and is_assertion(operation):
                 self._check_assertion(operation)
+                self._assertions.append(operation)
                 continue
-            remove_discardable(operation, SIZES)
-            if name != DIMENSION_SIZE:
-                self.operations.append(operation)
+            if name in _WITH_FORMS:
+                self._with_forms.append(operation)
             if name in READ:
                 kind = operation.result.type
-                if kind not in kinds:
-                    kinds[kind] = holds_sizes(kind)
-                if kinds[kind]:
+                key = identity(kind)
+                if key not in kinds:
+                    kinds[key] = holds_sizes(kind)
+                if kinds[key]:
                     self._computing.append(operation)
+        for operation in operations_with(SIZES, self._entry):
+            remove_discardable(operation, SIZES)
         self._set_further_types()
 
     def _check_assertion(self, call: ir.Operation) -> None:
-        """Check and erase an assertion of the program.
+        """Check an assertion of the program.
 
         Raises:
             UsageError: it doesn't hold.
@@ -224,7 +215,19 @@ class SizeRefinement:
             for at, number in enumerate(others):
                 message = message.replace(f"{{{at}}}", str(number[0]) if number else "?")
             raise self._unfit(message, location_of(call.location))
-        call.erase()
+
+    def complete(self) -> None:
+        """Fold what is computed from sizes, and give operations their static forms.
+
+        Raises:
+            UsageError: operands have sizes that don't fit.
+        """
+        for call in self._assertions:
+            call.erase()
+        self._fold()
+        for operation in self._with_forms:
+            made_static(self._module, operation)
+        self.finish()
 
     def computed(self, sizes: SizeMap) -> Iterator[tuple[ir.Value, Sequence[Size]]]:
         """Yield the scalars and vectors that are computed from sizes, with their elements."""
@@ -251,7 +254,7 @@ class SizeRefinement:
             elif not is_bounded(kind):
                 raise self._unknown(value)
 
-    def fold(self) -> None:
+    def _fold(self) -> None:
         """Replace values that are computed from sizes by constants, and erase what isn't used."""
         numbers = dict(self.computed(self.sizes))
         for value in (*(each.result for each in reversed(self._computing)), *self.sizes.given):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.discardable import get_discardable
@@ -65,11 +66,11 @@ def _is_annotated(value: ir.Value) -> bool:
     call = producer(value if update is None else update.operands[1], "stablehlo.custom_call")
     if call is None or target_of(call) != "annotate_device_placement":
         return False
-    attributes = get_discardable(call, "mhlo.frontend_attributes") or {}
-    return "_xla_buffer_placement" in attributes and _is_host(attributes["_xla_buffer_placement"])
+    attributes = get_discardable(call, "mhlo.frontend_attributes") or ()
+    return any(each.name == "_xla_buffer_placement" and _is_host(each.attr) for each in attributes)
 
 
-def _is_host(kind: ir.Attribute | None) -> bool:
+def _is_host(kind: Any) -> bool:
     return isinstance(kind, ir.StringAttr) and kind.value == PINNED_HOST
 
 

@@ -42,8 +42,9 @@ def enforce_user_shardings(module: ir.Module) -> None:
         made: defaultdict[ir.Operation, dict[int, TensorSharding]] = defaultdict(dict)
         taken: defaultdict[ir.Operation, dict[int, TensorSharding]] = defaultdict(dict)
         for value, sharding in zip(returned, results.values(), strict=True):
-            is_computed = not isinstance(value, ir.BlockArgument) and mesh_type(value) is not None
-            if sharding is not None and is_computed:
+            if sharding is None or isinstance(value.owner, ir.Block):
+                continue
+            if mesh_type(value) is not None:
                 made[value.owner.operation][ir.OpResult(value).result_number] = sharding
                 values[value] = sharding
         for value, sharding in values.items():
