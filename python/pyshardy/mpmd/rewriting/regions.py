@@ -13,6 +13,7 @@ from mlir_sdy.mpmd.building import attributes_of, create, local_type, replaced
 from mlir_sdy.mpmd.dialect import has_effects
 from mlir_sdy.mpmd.reading import (
     ARGUMENT_ATTRIBUTES,
+    NAMED_COMPUTATION,
     RESULT_ATTRIBUTES,
     body_of,
     operations_of,
@@ -240,8 +241,8 @@ def simplify_operations(function: ir.Operation, name: str) -> None:
     """Simplify the named computations or fragments of a function until nothing changes.
 
     Equal results, and equal operands, are merged. A result that is an argument of the body is
-    replaced by the operand, also through an `optimization_barrier`, if their types are equal.
-    Unused results and operands are dropped, and dead operations erased.
+    replaced by the operand, if their types are equal; one of a named computation also through an
+    `optimization_barrier`. Unused results and operands are dropped, and dead operations erased.
 
     Args:
         function: the function.
@@ -266,8 +267,9 @@ def _size(function: ir.Operation, name: str) -> list[tuple[int, int]]:
 
 def _forward_operands(operation: ir.Operation) -> None:
     body = body_of(operation)
+    is_named = operation.name == NAMED_COMPUTATION
     for result, value in zip(operation.results, returned_values(operation), strict=True):
-        while (barrier := producer(value, _BARRIER)) is not None:
+        while is_named and (barrier := producer(value, _BARRIER)) is not None:
             value = barrier.operands[ir.OpResult(value).result_number]  # noqa: PLW2901
         if not isinstance(value, ir.BlockArgument) or value.owner != body or not is_used(result):
             continue

@@ -21,7 +21,7 @@ func.func @main(%a: !m1, %b: !m1) -> (!m1, !m1) attributes {topology = #topology
   return %0#0, %0#1 : !m1, !m1
 }
 
-// A result that is an operand is replaced, also behind a barrier; a result in other memory is not.
+// A result that is an operand is replaced; a result in other memory is not.
 // CHECK-LABEL: func.func @operands
 // CHECK-NEXT: %[[V0:.*]] = mpmd.fragment<mesh="m1", origin=["g"]> (%arg0) (%arg1: tensor<4x8xf32>) {
 // CHECK-NEXT: mpmd.return %arg1
@@ -29,8 +29,7 @@ func.func @main(%a: !m1, %b: !m1) -> (!m1, !m1) attributes {topology = #topology
 // CHECK-NEXT: return %arg0, %[[V0]]
 func.func @operands(%a: !m1) -> (!m1, !mpmd.mesh_tensor<"m1", tensor<4x8xf32>, memory_kind="pinned_host">) attributes {topology = #topology} {
   %0 = mpmd.fragment<mesh="m1", origin=["f"]> (%a) (%x: tensor<4x8xf32>) {
-    %1 = stablehlo.optimization_barrier %x : tensor<4x8xf32>
-    mpmd.return %1 : tensor<4x8xf32>
+    mpmd.return %x : tensor<4x8xf32>
   } : (!m1) -> !m1
   %2:2 = mpmd.fragment<mesh="m1", origin=["g"]> (%0) (%x: tensor<4x8xf32>) {
     mpmd.return %x, %x : tensor<4x8xf32>, tensor<4x8xf32>
