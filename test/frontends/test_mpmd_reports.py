@@ -71,17 +71,23 @@ def test_comparison_on_the_command_line(tmp_path, capsys):
     assert "no function 'module' for '--microbatches'; did you mean" in capsys.readouterr().err
 
 
+def _never_called(_):
+    raise AssertionError
+
+
 @pytest.mark.parametrize(
     ("module", "options", "message"),
     [
         (lambda _: None, {}, "the program is a function: pass 'microbatches'"),
         ("text", {"microbatches": [4]}, "'microbatches' needs a function"),
         (lambda _: None, {"microbatches": []}, "at least one entry"),
+        (_never_called, {"microbatches": [4], "schedules": ["gpipe", "1fb1"]}, "mean '1f1b'"),
     ],
 )
 def test_wrong_comparisons(module, options, message):
+    options = {"schedules": ["gpipe"], **options}
     with pytest.raises(sdy.UsageError, match=message):
-        sdy.mpmd.compare(module, schedules=["gpipe"], hardware="h100", **options)
+        sdy.mpmd.compare(module, hardware="h100", **options)
 
 
 # --- Explanations ---------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from pyshardy.auto.search.texts import bytes_text
 from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.display import Displayed, Table, bytes_of_text, seconds_text
 from pyshardy.mpmd.page import pipeline_page
-from pyshardy.mpmd.partitioning import Partitioning
+from pyshardy.mpmd.partitioning import Partitioning, splits_backward
 from pyshardy.mpmd.program import MpmdProgram
 from pyshardy.mpmd.schedules.schedule import WrittenSchedule
 from pyshardy.mpmd.timeline import MpmdTimeline
@@ -153,6 +153,8 @@ def compare(
         )
     if not schedules or (microbatches is not None and not microbatches):
         raise UsageError(error("'schedules' and 'microbatches' need at least one entry each"))
+    for schedule in schedules:
+        splits_backward(schedule)  # an unknown schedule is said before the first import
     model = hardware if isinstance(hardware, Hardware) else load_hardware(hardware)
     limit = int(model.bytes_of_memory) if memory is None else bytes_of_text(memory, "memory")
     programs: dict[str, PartitionedProgram] = {}

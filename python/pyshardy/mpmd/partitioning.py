@@ -88,6 +88,7 @@ def partition(
             isn't for such a program.
         PipelineError: names have no mesh, or need transfers, or can't be converted.
     """
+    splits_backward(schedule)  # an unknown schedule is said before the import
     given = Partitioning(
         module_of("mpmd.partition", module),
         topology=topology,
@@ -98,6 +99,16 @@ def partition(
         hardware=hardware,
     )
     return given.by(schedule)
+
+
+def splits_backward(schedule: str | WrittenSchedule) -> bool:
+    """Whether a schedule, as for `partition`, orders the halves of backward fragments.
+
+    Raises:
+        UsageError: the schedule is unknown.
+    """
+    written = str(schedule)
+    return written != "none" and read_schedule(written).splits_backward
 
 
 class Partitioning:
@@ -179,8 +190,7 @@ class Partitioning:
             PipelineError: names have no mesh, or need transfers, or can't be converted.
         """
         written = str(schedule)
-        splits = written != "none" and read_schedule(written).splits_backward
-        local = copy_of(self._split if splits else self._whole)
+        local = copy_of(self._split if splits_backward(schedule) else self._whole)
         units = UnitRecorder()
         _run(
             local,
