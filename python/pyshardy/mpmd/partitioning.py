@@ -87,6 +87,7 @@ def partition(
         UsageError: the program has no topology; a schedule or mesh is unknown, or the schedule
             isn't for such a program.
         PipelineError: names have no mesh, or need transfers, or can't be converted.
+        VerificationError: a value has a sharding that its type can't have.
     """
     splits_backward(schedule)  # an unknown schedule is said before the import
     given = Partitioning(
@@ -188,6 +189,7 @@ class Partitioning:
         Raises:
             UsageError: the schedule is unknown, or isn't for such a program.
             PipelineError: names have no mesh, or need transfers, or can't be converted.
+            VerificationError: a value has a sharding that its type can't have.
         """
         written = str(schedule)
         local = copy_of(self._split if splits_backward(schedule) else self._whole)

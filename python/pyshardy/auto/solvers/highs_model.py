@@ -45,7 +45,9 @@ Listener: TypeAlias = Callable[[float, "Floats | None"], None]
 
 
 class HighsModel:
-    """A program of non-negative columns in HiGHS, on one thread. Columns are those that are left.
+    """A program of non-negative columns in HiGHS, which runs on one thread.
+
+    Methods number the columns without the columns that were deleted before.
 
     Args:
         costs: the cost of each column.

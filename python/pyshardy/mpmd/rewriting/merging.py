@@ -10,8 +10,10 @@ from mlir_sdy.host import ir
 from mlir_sdy.mpmd.building import attributes_of, fragment, return_
 from mlir_sdy.mpmd.dialect import has_effects
 from mlir_sdy.mpmd.reading import (
+    ARGUMENT_ATTRIBUTES,
     CALL_COUNTER,
     FRAGMENT,
+    RESULT_ATTRIBUTES,
     body_of,
     integer_of,
     is_user_fragment,
@@ -240,7 +242,8 @@ def _attributes(producer: ir.Operation, consumer: ir.Operation) -> dict[str, ir.
 
 
 def _own_attributes(fragment: ir.Operation) -> dict[str, ir.Attribute]:
-    dropped = {INFERRED_BY, "in_shardings", "out_shardings"}
+    of_values = {ARGUMENT_ATTRIBUTES, RESULT_ATTRIBUTES, "in_shardings", "out_shardings"}
+    dropped = {INFERRED_BY, *of_values}
     return {name: each for name, each in attributes_of(fragment).items() if name not in dropped}
 
 
