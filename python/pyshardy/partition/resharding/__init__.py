@@ -8,8 +8,7 @@
 | `cost`            | the time of a reshard                                          |
 | `completions`     | partial results that are completed and resharded, and the time |
 | `remarks`         | remarks on gathered operands                                   |
-| `regions`         | regions of elementwise operations in another sharding          |
-| `axis_regions`    | regions of operations with axes along other dimensions         |
+| `axis_regions`    | regions of operations in other shardings                       |
 | `region_boundary` | the reshards around a region                                   |
 | `share_reshards`  | reshards that start from others of the same value              |
 """
