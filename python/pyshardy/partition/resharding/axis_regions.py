@@ -235,6 +235,7 @@ class AxisRegions:
         region.after[identity(first)] = sharding.dim_axes
         block = like.owner if isinstance(like, ir.BlockArgument) else like.owner.operation.block
         waiting, step = [*start], 0
+        seen: set[int] = set()  # values with many users are operands of many members
         while waiting and step < _MOST_STEPS:
             step += 1
             following: list[_Keyed] = []
@@ -250,8 +251,9 @@ class AxisRegions:
                 changes = zip(member.axes_before, member.axes_after, strict=True)
                 for value, key, (old, new) in zip(member.values, member.keys, changes, strict=True):
                     region.after[key] = new
-                    if old == new:
+                    if old == new or key in seen:
                         continue
+                    seen.add(key)
                     if key == result:
                         following += self._users(value, key)
                     else:
