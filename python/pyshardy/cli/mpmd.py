@@ -137,10 +137,7 @@ def _work(arguments: MpmdFlags, tool: Tool) -> int:
     if arguments.microbatches:
         return _compare_microbatches(arguments, printer)
     if arguments.file.partition(":")[0].endswith(".py"):
-        message = (
-            f"'{arguments.file}' is Python: the file is a program; a function of the number of "
-            "microbatches, FILE.py:FUNCTION, needs '--microbatches'"
-        )
+        message = f"'{arguments.file}' is Python: a function needs '--microbatches', as in '4,8'"
         raise UsageError(error(message))
     module = read_program(arguments.file, tool)
     if arguments.schedules:
@@ -152,8 +149,7 @@ def _work(arguments: MpmdFlags, tool: Tool) -> int:
     printer.line(f"{shown_name(arguments.file)}: {program.summary()}")
     if arguments.print_orders:
         printer.tables(program.tables())
-    reports = arguments.html, arguments.json, arguments.trace
-    if arguments.plan or arguments.advise or any(reports):
+    if any((arguments.plan, arguments.advise, arguments.html, arguments.json, arguments.trace)):
         timeline = program.timeline(arguments.hardware)
         printer.tables(timeline.tables())
         advice = _advice(module, arguments) if arguments.advise else []

@@ -109,8 +109,7 @@ def _same(operation: ir.Operation, operands: _Sizes, _: Ranges) -> Sequence[Size
         return None
     if operation.name == "stablehlo.broadcast_in_dim":
         dims = list(BroadcastView(operation).broadcast_dimensions)
-        if dims != sorted(dims):
-            return None
+        return operands[0] if dims == sorted(dims) else None
     return operands[0]
 
 
@@ -132,7 +131,7 @@ def _cut(operation: ir.Operation, operands: _Sizes, _: Ranges) -> Sequence[Size]
 
 
 def _each(function: Callable[..., Size | None], *, with_ranges: bool = False) -> _Function:
-    """Return a function that applies one to the elements of operands of one shape."""
+    """Return a function that applies one to the elements of operands of equal shapes."""
 
     def combined(_: ir.Operation, operands: _Sizes, ranges: Ranges) -> Sequence[Size | None] | None:
         if len({*map(len, operands)}) > 1:
