@@ -104,7 +104,7 @@ BUDGETS = {
     "local_program": 1_350,
     "lsp": 1_840,
     "mcp": 920,
-    "mpmd": 12_490,
+    "mpmd": 12_700,
     "partition": 17_460,
     "passes": 14_950,
     "pipeline": 2_570,
@@ -114,7 +114,7 @@ BUDGETS = {
     "rules": 3_550,
     "schedules": 1_670,
     "shard": 1_430,
-    "sizes": 2_550,
+    "sizes": 2_560,
     "testing": 360,
     "timeline": 2_990,
 }

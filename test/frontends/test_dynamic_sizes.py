@@ -324,3 +324,23 @@ def test_slices_that_begin_anywhere(keywords):
     assert [each.type for each in program.outputs] == ["f32[b]"]
     x = np.arange(48, dtype=F32).reshape(6, 8)
     np.testing.assert_array_equal(program.run([x, np.int32(3)])[0], x[:, 3])
+
+
+@pytest.mark.parametrize("mode", ["fill", "clip"])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_tables_of_rows_that_may_be_missing(mode, axis):
+    """A size is compared with each number of a table, and selects among all of them at once."""
+    rows = np.array([[0, 7, -3], [9, 1, -12]], "int32")
+
+    def table(x):
+        doubled = jnp.concatenate([x, x], axis)
+        return jnp.take(doubled, rows, axis=axis, mode=mode)
+
+    shape = (size(), 8) if axis == 0 else (8, size())
+    sharding = sdy.sharding(P("data", None) if axis == 0 else P(None, "data"))
+    module = sdy.jax.trace(table, TYPE(shape, F32), mesh=MESH, in_shardings=(sharding,))
+    sdy.propagate(module)
+    program = sdy.partition(module)
+    for count in 4, 8, 3:
+        x = np.arange(8 * count, dtype=F32).reshape((count, 8) if axis == 0 else (8, count))
+        np.testing.assert_array_equal(program.run([x])[0], jax.jit(table)(x))

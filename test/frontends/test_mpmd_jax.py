@@ -102,6 +102,36 @@ def test_microbatches_are_a_loop(accumulate):
     np.testing.assert_allclose(found[2], mean / 4, rtol=1e-6)
 
 
+@pytest.mark.parametrize("accumulate", ["carry", "after"])
+def test_booleans_are_counted(accumulate):
+    def results(_, x):
+        return (x > 0).all(), x[0] > 0, (x > 0).any(), x > 0
+
+    x = np.array([[1, 1], [1, -1], [2, -2], [3, 3]], np.float32)
+    combine = ("mean", "mean", "sum", "stack")
+    split = sdy.mpmd.microbatched(results, 4, combine, accumulate=accumulate)
+    whole, columns, some, each = jax.jit(split)(X, x)
+    assert (whole, some.dtype, some) == (0.5, np.int32, 4)
+    np.testing.assert_array_equal(columns, (x > 0).mean(0))
+    np.testing.assert_array_equal(each[:, 0], x > 0)
+
+
+def test_nothing_to_combine():
+    for batch, combine, message in (
+        ((), "mean", "there is no batch to split into 2 microbatches"),
+        ((None,), "mean", "there is no batch to split"),
+        ((2.0,), "mean", r"a batch of shape \(\) has no 2 equal microbatches"),
+        ((X,), ("mean", "sum"), "'combine' doesn't match the results of the function"),
+    ):
+        with pytest.raises(sdy.UsageError, match=message):
+            sdy.mpmd.microbatched(lambda w, *_: w, 2, combine)(X, *batch)
+    for number in 0, 2.5, "2":
+        with pytest.raises(sdy.UsageError, match=f"a number of at least 1, .* got {number!r}"):
+            sdy.mpmd.microbatched(two, number)
+    with pytest.raises(sdy.UsageError, match="must be a number of at least 0, got: -1"):
+        sdy.mpmd.call(two, counter=-1)
+
+
 def test_function_of_microbatches_is_there_once():
     def calls(count):
         module = products(2, count).trace([(2, 1)] * 2, layers=2)
@@ -235,6 +265,48 @@ ERRORS = {
     "prefix": (two, {"in_meshes": ["m0"]}, {}, "'in_meshes' doesn't match"),
     "kind": (two, {"in_meshes": ("m0#disk", None)}, {}, "the memory kind 'disk' is not"),
     "keep": (two, {"keep": ((0, 3),)}, {}, "out of range"),
+    "keep of negative": (two, {"keep": ((-1, 0),)}, {}, "out of range"),
+    "keep of numbers": (two, {"keep": (0, 0)}, {}, "0 instead of a pair"),
+    "keep of shapes": (loss(two), {"keep": ((0, 0),)}, {}, "tensor<4x4xf32> where result 0 has"),
+    "list of meshes": (two, {"topology": [{"x": 2}]}, {}, "by their names, got: list; pass {"),
+    "no axes": (two, {"topology": {"m0": {}}}, {}, 'name an axis of size 1, as in {"x": 1}'),
+    "comma": (two, {"topology": {"m,0": {"x": 2}}}, {}, "must not contain ',' or '/': 'm,0'"),
+    "place": (two, {"assignment": {"layer0": 0}}, {}, "the place of 'layer0' must be a mesh"),
+    "text of stage": (two, {"assignment": stages("0", "1")}, {}, "got: ('m0', '0')"),
+    "list of places": (two, {"assignment": [*PLACES]}, {}, "is the meshes of names, got: list"),
+    "kind of schedule": (two, {}, {"schedule": {"m0": "F0"}}, "of the order of each mesh, got: d"),
+    "meshes of schedule": (
+        split_by(2),
+        {},
+        {"schedule": "m0: F0 F1; m2: F0 F1"},
+        "orders mesh 'm2', which the program doesn't have",
+    ),
+    "split twice": (
+        sdy.mpmd.microbatched(split_by(2), 2),
+        {},
+        {},
+        "a microbatch is split into microbatches",
+    ),
+    "steps in a loop": (
+        lambda _, x: jax.lax.fori_loop(
+            0, 2, lambda _, x: sdy.mpmd.microbatched(two, 2, "sum")(x, jnp.tile(x, (2, 1))), x
+        ),
+        {},
+        {},
+        "'sdy.mpmd.microbatched' must not be inside of another one, of a name, or of 'lax.scan'",
+    ),
+    "split in a name": (
+        named(0, split_by(2)),
+        {},
+        {},
+        "'layer0' is split into microbatches",
+    ),
+    "to and fro": (
+        sdy.mpmd.microbatched(lambda w, x: jax.grad(lambda w: named(0)(w, two(w, x)).sum())(w), 2),
+        {},
+        {"schedule": "1f1b"},
+        "it needs values that go to later meshes, and gradients to earlier ones; use 'none'",
+    ),
 }
 
 
@@ -251,6 +323,8 @@ def test_errors(case):
 def test_usual_fragments_are_not_warned_of(capsys):
     model = products(2)
     sdy.mpmd.partition(model.trace([(2, 1)] * 2, layers=2))
+    # Results that are arguments are copied; a step of decoding returns to the first mesh.
+    sdy.mpmd.partition(trace(lambda w, x: (two(w, two(w, x)), w, w)))
     assert capsys.readouterr().err == ""
 
 
@@ -288,10 +362,34 @@ def test_unused_names_are_warned_of(capsys):
     )
 
 
-@pytest.mark.parametrize("name", ["", "main", "mpmd.x"])
+@pytest.mark.parametrize("name", ["", "main", "mpmd.x", "a@b", "a,b", 0])
 def test_reserved_names(name):
     with pytest.raises(sdy.UsageError, match="no name of a computation"):
         sdy.mpmd.named_computation(layer, name=name)
+    with pytest.raises(sdy.UsageError, match="no name of a tensor"):
+        sdy.mpmd.named_tensor(X, name)
+    with pytest.raises(sdy.UsageError, match="no name of a marker"):
+        sdy.mpmd.stage_marker(X, name)
+
+
+def test_trees_of_named_tensors():
+    def step(weights, x):
+        parts = sdy.mpmd.named_tensor({"x": named(0)(weights, x), "w": weights}, "parts")
+        return named(1)(parts["w"], sdy.mpmd.broadcast([parts["x"]])[0])
+
+    program = sdy.mpmd.partition(trace(step, assignment={**PLACES, "parts": "m1"}))
+    (found,) = program.run([X, X], "interpreter")
+    np.testing.assert_allclose(found, two(X, X), rtol=1e-4)
+
+
+def test_donated_arguments_that_are_results():
+    def step(weights, x):
+        return weights, x, two(weights, x)
+
+    traced = trace(step, donate_argnums=(0, 1), keep=((0, 0),))
+    found = sdy.mpmd.partition(traced).run([X, X], "jit")
+    for one, other in zip(found, step(X, X), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4)
 
 
 def test_functions_for_one_mesh_refuse():
@@ -307,6 +405,7 @@ def test_wrong_runs():
         ({"backend": {"m0": "jit"}}, "no backend of m1"),
         ({"backend": {"m0": "jit", "m2": "jit"}}, "no mesh 'm2'"),
         ({"workers": "thread"}, "no workers 'thread'"),
+        ({"backend": X}, "'backend' is a name, such as 'jit', or .*, got: ndarray"),
     ):
         with pytest.raises(sdy.UsageError, match=message):
             program.run([X, X], **options)

@@ -80,7 +80,7 @@ def _never_called(_):
     [
         (lambda _: None, {}, "the program is a function: pass 'microbatches'"),
         ("text", {"microbatches": [4]}, "'microbatches' needs a function"),
-        (lambda _: None, {"microbatches": []}, "at least one entry"),
+        (lambda _: None, {"microbatches": []}, "at least one number"),
         (_never_called, {"microbatches": [4], "schedules": ["gpipe", "1fb1"]}, "mean '1f1b'"),
     ],
 )

@@ -88,8 +88,13 @@ def test_names_that_are_pinned():
     plan = planned(model, pinned={"layer1": 1})
     assert plan.assignment["embed"] == "m0"
     assert plan.assignment["layer1"] == "m1"
-    with pytest.raises(sdy.UsageError, match="'pinned' has 'layer7', which the program doesn't"):
-        planned(model, pinned={"layer7": 1})
+    for pinned, message in (
+        ({"layer7": 1}, "'pinned' has 'layer7', which the program doesn't"),
+        ({"layer1": 2}, "'pinned' has 2 for 'layer1': expected the number of a mesh, 0 to 1"),
+        ({"layer1": "m1"}, "'pinned' has 'm1' for 'layer1'"),
+    ):
+        with pytest.raises(sdy.UsageError, match=message):
+            planned(model, pinned=pinned)
 
 
 def test_what_does_not_fit():
@@ -100,3 +105,8 @@ def test_what_does_not_fit():
         planned(model, memory=100)
     with pytest.raises(sdy.UsageError, match="no schedule '1f1c'; did you mean '1f1b'"):
         planned(model, schedules=["1f1c"])
+    with pytest.raises(sdy.UsageError, match="'schedules' needs at least one schedule"):
+        planned(model, schedules=[])
+    assert planned(model, schedules="gpipe").best.schedule == "gpipe"
+    with pytest.raises(sdy.UsageError, match="the program has no names of computations"):
+        sdy.mpmd.auto(lambda x: x, *model.flat[:1], meshes=1, mesh={"data": 2})

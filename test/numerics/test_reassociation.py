@@ -173,3 +173,27 @@ def test_loops_that_add_up(first, operation, seed):
     is_scattered = 'sdy.sharding<@mesh, [{"y"}, {}]>}) {' in program
     if body.is_linear and not is_scattered:
         assert sent(early) == 8 * sent(late)
+
+
+SHARDED = 'tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}'
+
+
+@pytest.mark.parametrize("joint", ["add", "subtract"])
+def test_sums_that_are_spread_over_the_shards(joint):
+    """A sum along "y" times shards along "y" is no addend: `sum(a) * b + sum(b) * a`."""
+    text = f"""
+    sdy.mesh @mesh = <["x"=2, "y"=4]>
+    func.func @main(%a: {SHARDED}, %b: {SHARDED}) -> tensor<8xf32> {{
+      %zero = stablehlo.constant dense<0.0> : tensor<f32>
+      %0 = stablehlo.reduce(%a init: %zero) applies stablehlo.add across dimensions = [0]
+        : (tensor<8xf32>, tensor<f32>) -> tensor<f32>
+      %1 = stablehlo.broadcast_in_dim %0, dims = [] : (tensor<f32>) -> tensor<8xf32>
+      %p = stablehlo.multiply %1, %b : tensor<8xf32>
+      %2 = stablehlo.reduce(%b init: %zero) applies stablehlo.add across dimensions = [0]
+        : (tensor<8xf32>, tensor<f32>) -> tensor<f32>
+      %3 = stablehlo.broadcast_in_dim %2, dims = [] : (tensor<f32>) -> tensor<8xf32>
+      %q = stablehlo.multiply %3, %a : tensor<8xf32>
+      %r = stablehlo.{joint} %p, %q : tensor<8xf32>
+      return %r : tensor<8xf32>
+    }}"""
+    compare(text, 0)

@@ -90,7 +90,7 @@ class MpmdFlags(GuardFlags):
     html: str = flag("", "write a page with the timeline and the reports of fragments", "FILE")
     json: str = flag("", "write the timeline as JSON", "FILE")
     trace: str = flag("", "write the timeline for Chrome's trace viewer", "FILE")
-    advise: bool = flag(False, "try other meshes for names of the slowest mesh, with --plan")
+    advise: bool = flag(False, "as --plan; try other meshes for names of the slowest mesh")
     print_orders: bool = flag(False, "print the order of each mesh, and the transfers")
     emit: str | None = flag(
         None,
@@ -136,6 +136,9 @@ def _work(arguments: MpmdFlags, tool: Tool) -> int:
     printer = TablePrinter(quiet=arguments.backend == "mpi" and is_later_rank())
     if arguments.microbatches:
         return _compare_microbatches(arguments, printer)
+    if arguments.file.partition(":")[0].endswith(".py"):
+        message = f"'{arguments.file}' is Python: a function needs '--microbatches', as in '4,8'"
+        raise UsageError(error(message))
     module = read_program(arguments.file, tool)
     if arguments.schedules:
         return _compare_schedules(module, None, arguments, printer)
@@ -146,7 +149,7 @@ def _work(arguments: MpmdFlags, tool: Tool) -> int:
     printer.line(f"{shown_name(arguments.file)}: {program.summary()}")
     if arguments.print_orders:
         printer.tables(program.tables())
-    if arguments.plan or arguments.html or arguments.json or arguments.trace:
+    if any((arguments.plan, arguments.advise, arguments.html, arguments.json, arguments.trace)):
         timeline = program.timeline(arguments.hardware)
         printer.tables(timeline.tables())
         advice = _advice(module, arguments) if arguments.advise else []

@@ -15,7 +15,7 @@ from pyshardy.display import Displayed, Table, bytes_of_text, seconds_text
 from pyshardy.mpmd.page import pipeline_page
 from pyshardy.mpmd.partitioning import Partitioning, splits_backward
 from pyshardy.mpmd.program import MpmdProgram
-from pyshardy.mpmd.schedules.schedule import WrittenSchedule
+from pyshardy.mpmd.schedules.schedule import WrittenSchedule, listed
 from pyshardy.mpmd.timeline import MpmdTimeline
 from pyshardy.program import PartitionedProgram
 
@@ -151,9 +151,10 @@ def compare(
                 else "the program is a function: pass 'microbatches' to call it with"
             )
         )
-    if not schedules or (microbatches is not None and not microbatches):
-        raise UsageError(error("'schedules' and 'microbatches' need at least one entry each"))
-    for schedule in schedules:
+    if microbatches is not None and not microbatches:
+        raise UsageError(error("'microbatches' needs at least one number"))
+    compared = listed(schedules)
+    for schedule in compared:
         splits_backward(schedule)  # an unknown schedule is said before the first import
     model = hardware if isinstance(hardware, Hardware) else load_hardware(hardware)
     limit = int(model.bytes_of_memory) if memory is None else bytes_of_text(memory, "memory")
@@ -164,7 +165,7 @@ def compare(
         prepared = Partitioning(
             module_of("mpmd.compare", given), hardware=model, programs=programs, **options
         )
-        for schedule in schedules:
+        for schedule in compared:
             program = prepared.by(schedule)
             rows.append(ComparedSchedule(program, program.timeline(model), number))
     ranked = sorted(rows, key=lambda row: row.timeline.total)

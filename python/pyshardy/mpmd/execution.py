@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
-from typing import Literal, Protocol
+from typing import Literal, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -132,6 +132,12 @@ def backends_of_meshes(plan: ExecutionPlan, backend: Backends) -> dict[str, str]
     names = plan.topology.names
     if isinstance(backend, str):
         return dict.fromkeys(names, backend)
+    if not isinstance(cast("object", backend), Mapping):
+        message = (
+            f"'backend' is a name, such as 'jit', or a dictionary with that of each mesh, got: "
+            f"{type(backend).__name__}; inputs are one list, in order"
+        )
+        raise UsageError(error(message))
     for mesh in backend:
         if mesh not in names:
             advice = did_you_mean(mesh, names) or f"; there are {', '.join(names)}"

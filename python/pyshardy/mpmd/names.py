@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, SupportsIndex, cast
 
 from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.packages import require
@@ -20,6 +20,7 @@ from pyshardy.packages import require
 Combine = Literal["mean", "sum", "stack"]
 
 _RESERVED = "names 'main' and such that begin with 'mpmd.' are reserved"
+_SEPARATORS = "names are texts without '@' and ',', which separate names in assignments"
 
 
 def named_computation(
@@ -40,25 +41,41 @@ def named_computation(
     """
     if function is None:
         return functools.partial(named_computation, name=name, remat=remat)
-    if not name or name == "main" or name.startswith("mpmd."):
-        raise UsageError(error(f"'{name}' is no name of a computation: {_RESERVED}"))
+    check_name(name, "computation")
     jax = _jax("named_computation")
     return _marked("name", name, jax.checkpoint(function) if remat else function)
 
 
 def named_tensor(tensor: Any, name: str) -> Any:
-    """Return an array, whose name is assigned to a mesh."""
-    return identity("tensor", name)(tensor)
+    """Return an array, or a tree of them, whose name is assigned to a mesh.
+
+    Raises:
+        UsageError: JAX is missing, or the name is reserved.
+    """
+    check_name(name, "tensor")
+    return identity("tensor", name, tensor)
 
 
 def broadcast(tensor: Any) -> Any:
-    """Return an array, which several meshes use."""
-    return identity("broadcast", "")(tensor)
+    """Return an array, or a tree of them, which several meshes use."""
+    return identity("broadcast", "", tensor)
 
 
 def reduce(tensor: Any) -> Any:
     """Return an array: operations on values of several meshes that compute it are a reduction."""
-    return identity("reduce", "")(tensor)
+    return identity("reduce", "", tensor)
+
+
+def check_name(name: Any, of: str) -> None:
+    """Check that a text can be the name of a computation or a tensor, or of a marker.
+
+    Raises:
+        UsageError: it is reserved, or can't occur in an assignment.
+    """
+    if not isinstance(name, str) or "@" in name or "," in name:
+        raise UsageError(error(f"{name!r} is no name of a {of}: {_SEPARATORS}"))
+    if not name or name == "main" or name.startswith("mpmd."):
+        raise UsageError(error(f"'{name}' is no name of a {of}: {_RESERVED}"))
 
 
 def call(function: Callable[..., Any], *, counter: int) -> Callable[..., Any]:
@@ -67,7 +84,12 @@ def call(function: Callable[..., Any], *, counter: int) -> Callable[..., Any]:
     Args:
         function: the function, which is in the program once for all counters.
         counter: the number of the microbatch. The calls of a program have numbers without gaps.
+
+    Raises:
+        UsageError: JAX is missing, or the counter isn't a number of at least 0.
     """
+    if not isinstance(cast("object", counter), SupportsIndex) or counter < 0:
+        raise UsageError(error(f"'counter' must be a number of at least 0, got: {counter!r}"))
     jax = _jax("call")
     return _marked("call", str(counter), jax.jit(function))
 
@@ -84,7 +106,7 @@ def microbatched(
         gradients = sdy.mpmd.microbatched(jax.value_and_grad(loss), 4)(params, batch)
 
     The first argument is the same for all calls. All others are split at their first dimension.
-    Sums are in the order of the parts, bit by bit.
+    Sums are in the order of the parts, bit by bit. Sums and means of booleans count what is true.
 
     Args:
         function: a function of parameters and batches.
@@ -96,30 +118,54 @@ def microbatched(
 
     Raises:
         UsageError: `num` is below 1; `combine` or `accumulate` is none of these; when called, the
-            first dimension of an array isn't a multiple of `num`.
+            first dimension of an array isn't a multiple of `num`, there is nothing to split, or
+            `combine` is no prefix of the results.
     """
     jax = _jax("microbatched")
-    wrong = {*jax.tree.leaves(combine)} - {"mean", "sum", "stack"}
-    if num < 1 or wrong or accumulate not in ("carry", "after"):
+    wrong = [each for each in jax.tree.leaves(combine) if each not in ("mean", "sum", "stack")]
+    if (
+        not isinstance(cast("object", num), SupportsIndex)
+        or num < 1
+        or wrong
+        or accumulate not in ("carry", "after")
+    ):
         message = (
             f"'microbatched' takes a number of at least 1, combine 'mean', 'sum' or 'stack', "
-            f"accumulate 'carry' or 'after', got {num}, {combine!r}, {accumulate!r}"
+            f"accumulate 'carry' or 'after', got {num!r}, {combine!r}, {accumulate!r}"
         )
         raise UsageError(error(message))
+
+    @functools.wraps(function)
+    def counting(parameters: Any, *batches: Any) -> Any:
+        results = function(parameters, *batches)
+        listed, tree = jax.tree.flatten(results)
+        numbers = [
+            jax.numpy.asarray(each, jax.numpy.int32)
+            if kind != "stack" and jax.numpy.issubdtype(jax.numpy.result_type(each), bool)
+            else each
+            for kind, each in zip(_combinations(combine, results), listed, strict=True)
+        ]
+        return jax.tree.unflatten(tree, numbers)
 
     def added(results: Any, before: Any) -> Any:
         listed, tree = jax.tree.flatten(results)
         sums = (
             each if kind == "stack" else old + each
-            for kind, old, each in zip(spread(combine, results), before, listed, strict=True)
+            for kind, old, each in zip(_combinations(combine, results), before, listed, strict=True)
         )
         return jax.tree.unflatten(tree, sums)
 
     def accumulated(before: Any, parameters: Any, *batches: Any) -> Any:
-        return added(function(parameters, *batches), before)
+        return added(counting(parameters, *batches), before)
 
     def run(parameters: Any, *batches: Any) -> Any:
-        single = jax.jit(function), jax.jit(accumulated)
+        single = jax.jit(counting), jax.jit(accumulated)
+        if num > 1 and not jax.tree.leaves(batches):
+            message = (
+                f"there is no batch to split into {num} microbatches: the first argument is the "
+                "same for all of them, and batches are the arguments behind it"
+            )
+            raise UsageError(error(message))
         found: list[list[Any]] = []
         tree: Any = None
         which: list[Combine] = []
@@ -133,7 +179,7 @@ def microbatched(
                 results = call(single[1], counter=index)(given, parameters, *batch)
             else:
                 results = call(single[0], counter=index)(parameters, *batch)
-            which = spread(combine, results)
+            which = _combinations(combine, results)
             listed, tree = jax.tree.flatten(results)
             found.append(listed)
         if accumulate == "after":
@@ -152,6 +198,15 @@ def microbatched(
         return jax.tree.unflatten(tree, combined)
 
     return run
+
+
+def _combinations(combine: Any, results: Any) -> list[Combine]:
+    """Return how each leaf of the results is combined."""
+    try:
+        return spread(combine, results)
+    except ValueError as refusal:
+        message = f"'combine' doesn't match the results of the function: {refusal}"
+        raise UsageError(error(message)) from None
 
 
 def spread(prefix: Any, tree: Any) -> list[Any]:
@@ -175,10 +230,11 @@ def spread(prefix: Any, tree: Any) -> list[Any]:
 
 
 def _part(jax: Any, num: int, index: int, array: Any) -> Any:
-    size = array.shape[0] if array.ndim else 0
+    shape = jax.numpy.shape(array)
+    size = shape[0] if shape else 0
     if not size or size % num:
         message = (
-            f"a batch of shape {tuple(array.shape)} has no {num} equal microbatches: its first "
+            f"a batch of shape {tuple(shape)} has no {num} equal microbatches: its first "
             f"dimension must be a multiple of {num}"
         )
         raise UsageError(error(message))
@@ -186,11 +242,11 @@ def _part(jax: Any, num: int, index: int, array: Any) -> Any:
     return jax.lax.slice_in_dim(array, index * step, (index + 1) * step)
 
 
-def identity(kind: str, name: str) -> Callable[[Any], Any]:
-    """Return a function that returns its argument, and whose calls stand for a kind of name."""
+def identity(kind: str, name: str, tensor: Any) -> Any:
+    """Return an array, or a tree of them, through calls that stand for a kind of name."""
     jax = _jax(kind)
     # A barrier stays, where JAX would forward the argument.
-    return _marked(kind, name, jax.lax.optimization_barrier)
+    return jax.tree.map(_marked(kind, name, jax.lax.optimization_barrier), tensor)
 
 
 def _marked(kind: str, name: str, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
+from typing import cast
 
 from mlir_sdy.attributes import attribute_of
 from mlir_sdy.diagnostics import Diagnostic, UsageError, collect, emit, error
@@ -108,6 +110,12 @@ def splits_backward(schedule: str | WrittenSchedule) -> bool:
     Raises:
         UsageError: the schedule is unknown.
     """
+    if not isinstance(cast("object", schedule), str | WrittenSchedule):
+        message = (
+            f"'schedule' is a name, such as '1f1b', or an 'sdy.mpmd.Schedule' of the order of each "
+            f"mesh, got: {type(schedule).__name__}"
+        )
+        raise UsageError(error(message))
     written = str(schedule)
     return written != "none" and read_schedule(written).splits_backward
 
@@ -235,8 +243,16 @@ _KEYWORDS = {
 }
 """The remedies of mesh inference as keywords, instead of options of passes."""
 
-_EXPECTED = ("Inferred fragment has not been merged", "no fragment of the user can absorb")
-"""Warnings of what is usual here: fragments without a name, such as updates of weights."""
+_EXPECTED = (
+    "Inferred fragment has not been merged",
+    "no fragment of the user can absorb",
+    "Detected backward dependency",
+)
+"""Warnings of what is usual here: fragments without a name, such as updates of weights; and values
+that go to a mesh with an earlier name, in steps of decoding and from stage to stage."""
+
+_COPY = re.compile(r"Detected reshard-only fragment .* Operands: (.*)\. Results: (.*)")
+"""The warning of a fragment that only returns its arguments, whose shardings may be equal."""
 
 
 def _run(
@@ -258,8 +274,17 @@ def _run(
             failure.diagnostics = first, *others
             raise
     for each in warnings:
-        if not any(text in each.message for text in _EXPECTED):
+        if not _is_expected(each.message):
             emit(each)
+
+
+def _is_expected(message: str) -> bool:
+    """Whether a warning is of what is usual here."""
+    copied = _COPY.fullmatch(message)
+    if copied is not None:
+        taken, returned = (set(each.split(", ")) for each in copied.groups())
+        return returned <= taken
+    return any(text in message for text in _EXPECTED)
 
 
 def _spelled(diagnostic: Diagnostic) -> Diagnostic:

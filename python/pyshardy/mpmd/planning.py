@@ -14,11 +14,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
-from typing import Any
+from typing import Any, SupportsIndex, cast
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
+from mlir_sdy.suggest import did_you_mean
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
 from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.display import Displayed, Table, bytes_of_text, counted, seconds_text
@@ -31,7 +32,12 @@ from pyshardy.mpmd.passes.propagating.extract_reshards_from_inter_mesh_transfers
 )
 from pyshardy.mpmd.plan import FragmentCall, MeshTransfer
 from pyshardy.mpmd.program import MpmdProgram
-from pyshardy.mpmd.schedules.schedule import NamedSchedule, WrittenSchedule, read_schedule
+from pyshardy.mpmd.schedules.schedule import (
+    NamedSchedule,
+    WrittenSchedule,
+    listed,
+    read_schedule,
+)
 from pyshardy.mpmd.schedules.units import Pipeline, SchedulingUnit
 from pyshardy.mpmd.simulator import simulate
 from pyshardy.mpmd.timeline import MeshTimeline
@@ -219,7 +225,7 @@ def auto(
         PipelineError: as for `sdy.mpmd.partition`.
     """
     model = load_hardware(hardware) if isinstance(hardware, str) else hardware
-    options = list(map(read_schedule, schedules))
+    options = list(map(read_schedule, listed(schedules)))
     module = trace(
         function,
         *arguments,
@@ -231,10 +237,17 @@ def auto(
         keep=keep,
     )
     names, tensors = names_in_order(module)
+    if not names:
+        message = "the program has no names of computations: use 'sdy.mpmd.named_computation'"
+        raise UsageError(error(message))
     numbers = dict(pinned or {})
-    for name in numbers:
+    for name, number in numbers.items():
         if name not in names and name not in tensors:
-            raise UsageError(error(f"'pinned' has '{name}', which the program doesn't"))
+            advice = did_you_mean(name, [*names, *tensors])
+            raise UsageError(error(f"'pinned' has '{name}', which the program doesn't{advice}"))
+        if not isinstance(cast("object", number), SupportsIndex) or number not in range(meshes):
+            message = f"'pinned' has {number!r} for '{name}': expected the number of a mesh, 0 to "
+            raise UsageError(error(f"{message}{meshes - 1}"))
     if missing := [each for each in tensors if each not in numbers]:
         raise UsageError(error(f"the tensor '{missing[0]}' is in no chain: pin it to a mesh"))
     alone = partition(

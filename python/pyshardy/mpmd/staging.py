@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mlir_sdy.diagnostics import UsageError, error
-from pyshardy.mpmd.names import identity, named_computation
+from pyshardy.mpmd.names import check_name, identity, named_computation
 from pyshardy.packages import require
 
 _MARKER = "mpmd.marker/"
@@ -27,10 +27,14 @@ def stage_marker(tensor: Any, name: str) -> Any:
         x = sdy.mpmd.stage_marker(x, "s1")
 
     Args:
-        tensor: the array.
+        tensor: the array, or a tree of them.
         name: the name, as of `named_computation`.
+
+    Raises:
+        UsageError: JAX is missing, or the name is reserved.
     """
-    return identity("marker", name)(tensor)
+    check_name(name, "marker")
+    return identity("marker", name, tensor)
 
 
 def staged(function: Callable[..., Any]) -> Callable[..., Any]:

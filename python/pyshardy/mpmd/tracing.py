@@ -9,7 +9,7 @@ import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import Any, SupportsIndex, cast
 
 from mlir_sdy.diagnostics import UsageError, emit, error, warning
 from mlir_sdy.discardable import get_discardable, set_discardable
@@ -47,14 +47,27 @@ def Topology(meshes: Mapping[str, Axes]) -> values.Topology:  # noqa: N802 (it m
         sdy.mpmd.Topology({"m0": {"data": 2, "model": 2}, "m1": {"data": 2, "model": 2}})
 
     Raises:
-        UsageError: there is no mesh, or a name can't occur in an assignment.
+        UsageError: there is no mesh, one has no axes, or a name can't occur in an assignment.
     """
+    if not isinstance(cast("object", meshes), Mapping):
+        message = (
+            f"a topology is the meshes by their names, got: {type(meshes).__name__}; "
+            'pass {"m0": {"data": 2}, "m1": {"data": 2}}'
+        )
+        raise UsageError(error(message))
     try:
         named = tuple(values.NamedMesh(name, Mesh.of(axes)) for name, axes in meshes.items())
         if not named:
             raise UsageError(error("a topology needs at least one mesh"))
         if "" in meshes:
             raise UsageError(error("a mesh of the topology has an empty name"))
+        for each in named:
+            if not each.mesh.axes:
+                advice = 'for a single device, name an axis of size 1, as in {"x": 1}'
+                raise UsageError(error(f"mesh '{each.name}' of the topology has no axes: {advice}"))
+            if "," in each.name or "/" in each.name.removesuffix("/cpu"):
+                message = f"the name of a mesh must not contain ',' or '/': '{each.name}'"
+                raise UsageError(error(message))
         return values.Topology(named)
     except ModelError as refusal:
         raise UsageError(error(str(refusal))) from None
@@ -129,7 +142,7 @@ def trace(
     told = {
         IN_MESHES: _by_leaf("in_meshes", in_meshes, arguments),
         OUT_MESHES: _by_leaf("out_meshes", out_meshes, results),
-        KEPT: _kept(jax, keep, arguments, results),
+        KEPT: _kept(jax, keep, arguments, results, types),
     }
     annotate(module, topology, assignment, told, annotate_names(module))
     return module
@@ -152,9 +165,15 @@ def annotate(
         names: the names of the program; a warning says which the assignment has besides.
 
     Raises:
-        UsageError: a mesh isn't in the topology.
+        UsageError: a mesh isn't in the topology, or is none.
     """
     main = main_of(module)
+    if not isinstance(cast("object", assignment), Mapping):
+        message = (
+            f"an assignment is the meshes of names, got: {type(assignment).__name__}; "
+            'pass {"layer0": "m0", "layer1": "m1"}'
+        )
+        raise UsageError(error(message))
     register(module.context)
     given = {pattern: _text(pattern, place) for pattern, place in assignment.items()}
     found = read_assignment(given.values())
@@ -193,7 +212,17 @@ def _placed(texts: Sequence[str]) -> list[Assigned]:
 
 
 def _text(name: str, place: Place) -> str:
-    return f"{name}@{place}" if isinstance(place, str) else f"{name}@{place[0]}/{place[1]}"
+    match place:
+        case str():
+            return f"{name}@{place}"
+        case (str() as mesh, SupportsIndex() as stage) if stage >= 0:
+            return f"{name}@{mesh}/{stage}"
+        case _:
+            message = (
+                f"the place of '{name}' must be a mesh, such as 'm0', or a mesh and a stage, such "
+                f"as ('m0', 1), got: {place!r}"
+            )
+            raise UsageError(error(message))
 
 
 def _by_leaf(what: str, prefix: Any, tree: Any) -> list[str]:
@@ -205,15 +234,21 @@ def _by_leaf(what: str, prefix: Any, tree: Any) -> list[str]:
     return [f"{index}@{place}" for index, place in enumerate(found) if place is not None]
 
 
-def _kept(jax: Any, keep: Sequence[tuple[int, int]], arguments: Any, results: Any) -> list[str]:
+def _kept(
+    jax: Any, keep: Sequence[tuple[int, int]], arguments: Any, results: Any, types: ir.FunctionType
+) -> list[str]:
     """Return pairs of leaves, `0:2`, from pairs of an argument and a result."""
     numbers = jax.tree.unflatten(
         jax.tree.structure(arguments), range(len(jax.tree.leaves(arguments)))
     )
     outputs = results if isinstance(results, tuple) else (results,)
     pairs: list[str] = []
-    for argument, result in keep:
-        if argument >= len(numbers) or result >= len(outputs):
+    for pair in keep:
+        if not isinstance(cast("object", pair), Sequence) or len(pair) != 2:
+            message = f"'keep' has {pair!r} instead of a pair: ((0, 0),) is argument 0 and result 0"
+            raise UsageError(error(message))
+        argument, result = pair
+        if argument not in range(len(numbers)) or result not in range(len(outputs)):
             raise UsageError(error(f"'keep' has ({argument}, {result}), which is out of range"))
         leaves = jax.tree.leaves(numbers[argument]), jax.tree.leaves(outputs[result])
         if len(leaves[0]) != len(leaves[1]):
@@ -222,5 +257,13 @@ def _kept(jax: Any, keep: Sequence[tuple[int, int]], arguments: Any, results: An
                 f"arrays, and result {result} has {len(leaves[1])}"
             )
             raise UsageError(error(message))
-        pairs += [f"{first}:{second}" for first, second in zip(*leaves, strict=True)]
+        for first, second in zip(*leaves, strict=True):
+            given, made = types.inputs[first], types.results[second]
+            if list(given.shape) != list(made.shape):
+                message = (
+                    f"'keep' has ({argument}, {result}), but argument {argument} has an array of "
+                    f"type {given} where result {result} has one of type {made}"
+                )
+                raise UsageError(error(message))
+            pairs.append(f"{first}:{second}")
     return pairs

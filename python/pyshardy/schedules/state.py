@@ -109,8 +109,8 @@ class ProgramState:
         main = main_function(self._module)
         mesh = None if main is None else device_mesh_of(main)
         if main is None or mesh is None:
-            missing = "entry '@main'" if main is None else "mesh"
-            raise UsageError(error(f"a schedule needs a program with a {missing}"))
+            missing = "an entry '@main'" if main is None else "a mesh"
+            raise UsageError(error(f"a schedule needs a program with {missing}"))
         self._mesh_name = mesh
         self._inner: dict[str, list[ir.Value]] = {}
         self._separate: dict[str, None] = {}

@@ -10,7 +10,12 @@ from typing import TypeAlias
 
 from mlir_sdy.host import ir
 from pyshardy.irtools.constants import constant_integers
-from pyshardy.irtools.stablehlo_views import CompareView, ConcatenateView, SliceView
+from pyshardy.irtools.stablehlo_views import (
+    BroadcastView,
+    CompareView,
+    ConcatenateView,
+    SliceView,
+)
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.sizes.size import Size
 
@@ -99,9 +104,13 @@ _Function = Callable[[ir.Operation, _Sizes, Ranges], Sequence[Size | None] | Non
 
 
 def _same(operation: ir.Operation, operands: _Sizes, _: Ranges) -> Sequence[Size] | None:
-    count = sum(1 for _ in operands[0])
-    shape = shape_of(operation.results[0].type)
-    return operands[0] if count == (shape[0] if len(shape) == 1 else 1) or len(shape) > 1 else None
+    """Return the elements in their order, unless a broadcast repeats or transposes them."""
+    if len(operands[0]) != math.prod(shape_of(operation.results[0].type)):
+        return None
+    if operation.name == "stablehlo.broadcast_in_dim":
+        dims = list(BroadcastView(operation).broadcast_dimensions)
+        return operands[0] if dims == sorted(dims) else None
+    return operands[0]
 
 
 def _passed(operation: ir.Operation, operands: _Sizes, _: Ranges) -> Sequence[Size] | None:
@@ -122,9 +131,11 @@ def _cut(operation: ir.Operation, operands: _Sizes, _: Ranges) -> Sequence[Size]
 
 
 def _each(function: Callable[..., Size | None], *, with_ranges: bool = False) -> _Function:
-    """Return a function that applies one to the elements of all operands."""
+    """Return a function that applies one to the elements of operands of equal shapes."""
 
-    def combined(_: ir.Operation, operands: _Sizes, ranges: Ranges) -> Sequence[Size | None]:
+    def combined(_: ir.Operation, operands: _Sizes, ranges: Ranges) -> Sequence[Size | None] | None:
+        if len({*map(len, operands)}) > 1:
+            return None  # a predicate that selects whole vectors
         more = (ranges,) if with_ranges else ()
         return [function(*each, *more) for each in zip(*operands, strict=True)]
 

@@ -12,6 +12,8 @@
 // RUN: FileCheck %s --check-prefix=PAGE < %t.html
 // RUN: not sdy-mpmd %s --microbatches=4 2>&1 | FileCheck %s --check-prefix=FUNCTION
 // RUN: not sdy-mpmd %s.py:f --microbatches=four 2>&1 | FileCheck %s --check-prefix=NUMBERS
+// RUN: not sdy-mpmd %s.py:f 2>&1 | FileCheck %s --check-prefix=PYTHON
+// RUN: sdy-mpmd %s --assign=s0@m0,s1@m1 --advise --hardware=h100 | FileCheck %s --check-prefix=ADVISED
 // RUN: not sdy-run %s 2>&1 | FileCheck %s --check-prefix=OTHER
 
 // REPORT: 2 meshes, 2 fragments of 2 programs, 1 transfer of 32 bytes
@@ -45,6 +47,9 @@
 // PAGE: data-name="p0_s0.main"
 
 // FUNCTION: error: '--microbatches' needs a function, as FILE.py:FUNCTION, got
+// ADVISED: Timeline:
+// ADVISED-NOT: Outputs
+// PYTHON: error: '{{.*}}.py:f' is Python: {{.*}} needs '--microbatches'
 // NUMBERS: error: '--microbatches=four': expected numbers, as in '4,8'
 // MESH: error: the topology has no mesh 'm2'
 // FORM: error: '--assign=s0': expected 'name@mesh', got 's0'

@@ -111,8 +111,8 @@ class Search:
         block = None if main is None else entry_block(main)
         name = None if main is None else device_mesh_of(main)
         if main is None or block is None or name is None:
-            missing = "entry '@main'" if main is None or block is None else "mesh: pass 'mesh'"
-            raise UsageError(error(f"automatic sharding needs a program with a {missing}"))
+            missing = "an entry '@main'" if main is None or block is None else "a mesh: pass 'mesh'"
+            raise UsageError(error(f"automatic sharding needs a program with {missing}"))
         self.mesh_name = name
         self.mesh: Mesh = meshes_of(self.module)[name]
         self.main = main

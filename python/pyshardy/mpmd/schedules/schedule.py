@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,6 +88,21 @@ def read_schedule(text: str) -> NamedSchedule | WrittenSchedule:
     return NamedSchedule(use.name, read_options(use, options_of(order), what="schedule"))
 
 
+def listed(
+    schedules: str | WrittenSchedule | Sequence[str | WrittenSchedule],
+) -> list[str]:
+    """Return the texts of schedules, which may be one alone.
+
+    Raises:
+        UsageError: there are none.
+    """
+    several = [schedules] if isinstance(schedules, str | WrittenSchedule) else schedules
+    found = list(map(str, several))
+    if not found:
+        raise UsageError(error("'schedules' needs at least one schedule, such as '1f1b'"))
+    return found
+
+
 class WrittenSchedule:
     """Orders of units that the user writes.
 
@@ -120,6 +135,21 @@ class WrittenSchedule:
     def splits_backward(self) -> bool:
         """Whether it runs the two halves of backward fragments apart."""
         return any(unit.kind == "Ba" for units in self._orders for unit in units)
+
+    def of_meshes(self, names: Sequence[str]) -> WrittenSchedule:
+        """Return the schedule in the order of the meshes of a program.
+
+        Raises:
+            UsageError: they have other names; another number of them is an error of `orders`.
+        """
+        if len(names) != len(self.meshes):
+            return self
+        for mesh in self.meshes:
+            if mesh not in names:
+                advice = did_you_mean(mesh, names) or f"; it has {', '.join(names)}"
+                message = f"the schedule orders mesh '{mesh}', which the program doesn't have"
+                raise UsageError(error(f"{message}{advice}"))
+        return WrittenSchedule({name: self._written[name] for name in names})
 
     def orders(self, pipeline: Pipeline) -> Orders:
         """Return the units of each mesh, in their order.

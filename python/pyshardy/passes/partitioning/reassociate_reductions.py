@@ -6,7 +6,8 @@ XLA's passes `all-reduce-reassociate` and `while-loop-all-reduce-code-motion` do
 1. *Joint operations* (`_JOINT`). Each operand is computed, through operations that are linear
    in it, from an all-reduce. All these values have a single use and are in one block. The
    all-reduces add up along the same axes, and together they have at least as many bytes as the
-   result. One all-reduce of the result replaces them.
+   result. One all-reduce of the result replaces them. No tensor in between is sharded along these
+   axes, as a number is that is broadcast to shards: elements of other shards would be added.
 2. The same for reduce-scatters, if all scatter in the same way, and operations are transposes,
    or elementwise without other operands than one number: these run on unscattered partial
    results then.
@@ -259,6 +260,9 @@ class _Reassociation:
             # Another operand is partial along these axes already.
             sharding = get_sharding(operation.results[0]) if len(operation.results) else None
             if sharding is not None and not {*found.axes}.isdisjoint(sharding.unreduced_axes):
+                return None
+            # A number that is broadcast to shards is multiplied by others on each device.
+            if not found.is_scatter and _uses_axes(operation, found.axes):
                 return None
         return found
 

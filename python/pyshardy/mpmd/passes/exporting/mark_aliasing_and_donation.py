@@ -78,4 +78,5 @@ def _result_for(output: int, fragment: ir.Operation, function: ir.Operation) -> 
     """Return the result of a fragment that the function returns as an output, if there is one."""
     value = before_transfers(returned_values(function)[output])
     made = producer(value, FRAGMENT)
-    return ir.OpResult(value).result_number if made == fragment else None
+    is_made_here = made is not None and made == fragment
+    return ir.OpResult(value).result_number if is_made_here else None

@@ -70,7 +70,8 @@ def import_names(module: ir.Module) -> None:
 
     Raises:
         PassError: a name is inside of a loop or of another region, or `jax.checkpoint` is around
-            it; a function calls itself; the numbers of microbatches have a gap.
+            it; a function calls itself; the numbers of microbatches have a gap, or the call of a
+            microbatch is inside of another one or of a name; a named tensor is several ones.
     """
     graph = CallGraph(module)
     marked = functions_with_names(graph)
@@ -221,6 +222,7 @@ class _Importer:
 
     def _computation(self, call: ir.Operation, name: str, count: int) -> None:
         copy = self._copy(callee_of(call), count)
+        _check_without_calls(copy, f"'{name}'")
         built = create(
             NAMED_COMPUTATION,
             [each.type for each in call.results],
@@ -237,6 +239,9 @@ class _Importer:
         self._replace(call, built)
 
     def _tensor(self, call: ir.Operation, mark: _Mark) -> None:
+        if len(call.operands) != 1:
+            message = f"'mpmd.{mark.kind}' is for one tensor, but the call has {len(call.operands)}"
+            raise PassError(error(message, location_of(call.location)))
         attributes: dict[str, ir.Attribute] = {}
         if mark.kind == "tensor":
             attributes = {"name": ir.StringAttr.get(mark.name)}
@@ -254,6 +259,7 @@ class _Importer:
         callee = self.callees.get((name, count))
         if callee is None:
             copy = self._copy(name, count)
+            _check_without_calls(copy, "a microbatch")
             callee = self.callees[name, count] = unused_name(name, self.taken)
             self.taken.add(callee)
             FunctionView(copy).sym_name = callee
@@ -293,6 +299,17 @@ class _Importer:
                 "'sdy.mpmd.microbatched'"
             )
             raise PassError(error(message, place, [note("here", location_of(parent.location))]))
+
+
+def _check_without_calls(function: ir.Operation, what: str) -> None:
+    """Check that the function of a microbatch or a name calls none for microbatches."""
+    for call in operations_named({CALL}, function):
+        message = (
+            f"{what} is split into microbatches: 'sdy.mpmd.microbatched' must not be inside of "
+            "another one, of a name, or of 'lax.scan' or 'lax.fori_loop'; write a Python loop over "
+            "steps, with names inside of microbatches"
+        )
+        raise PassError(error(message, location_of(call.location)))
 
 
 def unused_name(name: str, taken: set[str]) -> str:

@@ -27,7 +27,7 @@ from pyshardy.mpmd.rewriting.meshes import topology
 from pyshardy.mpmd.rewriting.ordering import needs_of, reached_from, sort_operations
 from pyshardy.mpmd.schedules.orders import WITH_STAGES
 from pyshardy.mpmd.schedules.predicates import PREDICATES
-from pyshardy.mpmd.schedules.schedule import UPSTREAM_NAMES, read_schedule
+from pyshardy.mpmd.schedules.schedule import UPSTREAM_NAMES, WrittenSchedule, read_schedule
 from pyshardy.mpmd.schedules.units import Pipeline, SchedulingUnit
 from pyshardy.pipeline import register_pass
 
@@ -152,6 +152,8 @@ class _Scheduler:
     def _positions(self, numbers: Sequence[int], mesh: int) -> dict[SchedulingUnit, int]:
         """Return the positions of the units of a mesh in the order of the schedule."""
         schedule = read_schedule(self.schedule)
+        if isinstance(schedule, WrittenSchedule):
+            schedule = schedule.of_meshes(self.meshes)
         stages = {self.units[number].stage for number in numbers} - {-1}
         has_stages = self._check_stages(numbers, str(schedule))
         if not numbers:
@@ -169,7 +171,10 @@ class _Scheduler:
             )
             raise PassError(error(message, location_of(self.function.location)))
         if schedule.splits_backward and all(unit.is_forward for unit in self.units.values()):
-            message = f"schedule '{schedule}' orders gradients, but the program has none"
+            message = (
+                f"schedule '{schedule}' orders gradients, but the program has none: use 'gpipe', "
+                "or differentiate inside of the microbatches"
+            )
             raise PassError(error(message, location_of(self.function.location)))
         order = {
             (each.kind, each.microbatch, each.stage if has_stages else None): position
@@ -209,7 +214,11 @@ class _Scheduler:
             note(f"this fragment waits: {self._text(each)}", location_of(each.location))
             for each in fragments[:4]
         ]
-        message = f"schedule '{self.schedule}' contradicts the uses of values"
+        message = (
+            f"schedule '{self.schedule}' contradicts the uses of values: it needs values that go "
+            "to later meshes, and gradients to earlier ones; use 'none', or assign names to stages "
+            "for a schedule with several on a mesh"
+        )
         return PassError(error(message, location_of(self.function.location), notes))
 
     def _text(self, fragment: ir.Operation) -> str:
