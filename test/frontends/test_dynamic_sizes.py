@@ -17,7 +17,7 @@ from mlir_sdy.values import result_shardings_of
 from pyshardy.backends.arrays.sharded_arrays import ShardedArray
 from pyshardy.program import run_unpartitioned
 from pyshardy.sizes.signature import entry_of
-from pyshardy.sizes.static_program import static_program
+from pyshardy.sizes.static_program import static_at
 
 
 def shardings_of(module):
@@ -35,7 +35,7 @@ def shardings_of(module):
 @pytest.mark.parametrize("case", CASES)
 def test_one_plan_and_right_numbers(case):
     module = traced(case, size())
-    same = static_program(module, {"b": 64})
+    same = static_at(module, {"b": 64})
     with collect():
         sdy.propagate(module, hints={"b": 64})
         sdy.propagate(same)

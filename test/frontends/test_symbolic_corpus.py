@@ -14,7 +14,7 @@ from mlir_sdy.diagnostics import UsageError, collect
 from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import result_shardings_of
 from pyshardy.sizes.signature import entry_of
-from pyshardy.sizes.static_program import static_program
+from pyshardy.sizes.static_program import static_at
 
 BACKENDS = ("interpreter", "jit", "xla", "iree")
 
@@ -36,7 +36,7 @@ def shardings_of(module):
 def test_the_plan_of_the_hint(name):
     for hint in (64, 8, 24)[: cases(1)]:
         module = traced(name)
-        same = static_program(module, {"b": hint})
+        same = static_at(module, {"b": hint})
         with collect():
             sdy.propagate(module, hints={"b": hint})
             sdy.propagate(same)

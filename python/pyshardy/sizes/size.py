@@ -16,13 +16,14 @@ from __future__ import annotations
 
 import ast
 import math
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from mlir_sdy.diagnostics import SourceLocation, UsageError, error
+
+Item = TypeVar("Item")
 
 _MOST_POWER = 16
 
@@ -111,17 +112,15 @@ class Size:
         )
 
     def __add__(self, other: Size) -> Size:
-        return _sum(self.terms, other.terms)
+        return _canonical(_totals(*self.terms, *other.terms))
 
     def __mul__(self, other: Size) -> Size:
-        found: defaultdict[Monomial, int] = defaultdict(int)
-        for left, count in self.terms:
-            for right, times in other.terms:
-                powers: defaultdict[Atom, int] = defaultdict(int)
-                for atom, power in (*left, *right):
-                    powers[atom] += power
-                found[_monomial(powers)] += count * times
-        return _canonical(found)
+        products = (
+            (tuple(sorted(_totals(*left, *right).items(), key=_text)), count * times)
+            for left, count in self.terms
+            for right, times in other.terms
+        )
+        return _canonical(_totals(*products))
 
     def __neg__(self) -> Size:
         return self * Size.of(-1)
@@ -230,10 +229,7 @@ class Size:
 
     def __str__(self) -> str:
         text = ""
-        for monomial, count in (
-            *(t for t in self.terms if t[0]),
-            *(t for t in self.terms if not t[0]),
-        ):
+        for monomial, count in sorted(self.terms, key=lambda each: not each[0]):  # constants last
             factors = [f"{atom}^{power}" if power > 1 else str(atom) for atom, power in monomial]
             if abs(count) != 1 or not factors:
                 factors.insert(0, str(abs(count)))
@@ -270,23 +266,21 @@ def num_windows(
     return number_of(rest.floordiv(stride) + Size.of(1))
 
 
-def _monomial(powers: Mapping[Atom, int]) -> Monomial:
-    return tuple(sorted(powers.items(), key=lambda each: str(each[0])))
+def _text(factor: tuple[Atom, int]) -> tuple[str, int]:
+    return str(factor[0]), factor[1]
+
+
+def _totals(*counted: tuple[Item, int]) -> dict[Item, int]:
+    """Return the sum of the numbers of each item."""
+    found: dict[Item, int] = {}
+    for item, count in counted:
+        found[item] = found.get(item, 0) + count
+    return found
 
 
 def _canonical(terms: Mapping[Monomial, int]) -> Size:
     kept = [(monomial, count) for monomial, count in terms.items() if count]
-    return Size(
-        tuple(sorted(kept, key=lambda each: [(str(atom), power) for atom, power in each[0]]))
-    )
-
-
-def _sum(*several: Iterable[tuple[Monomial, int]]) -> Size:
-    found: defaultdict[Monomial, int] = defaultdict(int)
-    for terms in several:
-        for monomial, count in terms:
-            found[monomial] += count
-    return _canonical(found)
+    return Size(tuple(sorted(kept, key=lambda each: list(map(_text, each[0])))))
 
 
 def _value(atom: Atom, values: Mapping[str, int]) -> int:
