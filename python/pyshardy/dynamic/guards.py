@@ -101,6 +101,7 @@ class Guard:
         divisor: the number that divides the size.
         size: the size; None for one of a result whose expression is unknown.
         port: the argument or result.
+        index: its position among the arguments and results.
         dim: its dimension.
         is_proven: whether it always holds.
         policy: what is done if it doesn't hold.
@@ -109,6 +110,7 @@ class Guard:
     divisor: int
     size: Size | None
     port: DynamicPort
+    index: int
     dim: int
     is_proven: bool
     policy: Uneven
@@ -231,27 +233,25 @@ def guards_of(
         check_word("uneven", policy, POLICIES)
     multiples = {name: each.multiple_of for name, each in symbols.items()}
     found: list[Guard] = []
-    for port in ports:
+    for index, port in enumerate(ports):
         for dim, (size, count) in enumerate(zip(port.sizes, port.shards, strict=True)):
             if count == 1 or (size is not None and size.constant is not None):
                 continue
             is_proven = size is not None and size.divisible_by(count, multiples) is True
             chosen = policy or ("pad" if port.is_given[dim] else "unshard")
-            guard = Guard(count, size, port, dim, is_proven, chosen)
+            guard = Guard(count, size, port, index, dim, is_proven, chosen)
             if not any(each.covers(guard) for each in found):
                 found = [each for each in found if not guard.covers(each)] + [guard]
     return found
 
 
-def assert_guards(
-    module: ir.Module, signature: DynamicSignature, guards: Iterable[tuple[int, Guard]]
-) -> None:
+def assert_guards(module: ir.Module, signature: DynamicSignature, guards: Iterable[Guard]) -> None:
     """Write assertions about sizes that other tools check, at the end of a program, in place.
 
     Args:
         module: the propagated program.
         signature: its arguments. That dimensions have one size is asserted, too.
-        guards: guards, with the positions of their arguments and results.
+        guards: its guards; those that refuse sizes are asserted.
     """
     entry, builder = entry_of(module), StablehloBuilder()
     block = entry.regions[0].blocks[0]
@@ -260,7 +260,7 @@ def assert_guards(
     first: dict[Size, tuple[ir.Value, str]] = {}
     with entry.context, entry.location, ir.InsertionPoint.at_block_terminator(block):
         scalar = ir.RankedTensorType.get([], ir.IntegerType.get_signless(32))
-        zero = builder.splat(scalar, 0)
+        zero, version = builder.splat(scalar, 0), ir.IntegerAttr.get(scalar.element_type, 2)
 
         def size_of_dim(value: ir.Value, dim: int) -> ir.Value:
             dimension = {"dimension": i64_attribute(dim)}
@@ -268,16 +268,14 @@ def assert_guards(
 
         def check(size: ir.Value, expected: ir.Value, message: str) -> None:
             text, effect = ir.StringAttr.get(message), ir.BoolAttr.get(True)
-            version = ir.IntegerAttr.get(scalar.element_type, 2)
             attributes = {"error_message": text, "has_side_effect": effect, "api_version": version}
             builder.custom_call(ASSERTION, [builder.compare("EQ", size, expected)], (), attributes)
 
-        for index, guard in guards:
-            size, divisor = (
-                size_of_dim(values[index], guard.dim),
-                builder.splat(scalar, guard.divisor),
-            )
-            check(builder.binary("remainder", size, divisor), zero, str(guard))
+        for guard in guards:
+            if guard.policy == "guard" and not guard.is_proven:
+                size = size_of_dim(values[guard.index], guard.dim)
+                divisor = builder.splat(scalar, guard.divisor)
+                check(builder.binary("remainder", size, divisor), zero, str(guard))
         for value, argument in zip(values, signature.arguments, strict=False):
             for dim, expression in enumerate(argument.sizes):
                 if expression.constant is None:

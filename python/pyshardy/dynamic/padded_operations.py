@@ -39,6 +39,7 @@ from pyshardy.partition.records.convolution import spatial_dims
 from pyshardy.partition.records.reduce_window import windows_of
 from pyshardy.partition.types.neutral_elements import neutral_element
 from pyshardy.partition.types.padding_builder import Content, PaddingBuilder
+from pyshardy.partition.types.reshapes import reshape_groups
 from pyshardy.sizes.size import Number, Size, number_of, size_of
 
 Place: TypeAlias = tuple[int, int]
@@ -122,7 +123,7 @@ def _fit_reshape(known: Contents, operation: ir.Operation, _: Vectors) -> Fitted
     """Fit a reshape that merges or splits dimensions of which only the first one is padded."""
     values = operation.operands[0], operation.results[0]
     padded, shapes = known.dims(values[0]), [shape_of(each.type) for each in values]
-    for groups in _groups(*shapes) if padded else ():
+    for groups in reshape_groups(*shapes) if padded else ():
         products: list[Size] = []
         for value, shape, dims in zip(values, shapes, groups, strict=True):
             first = next((d for d in dims if shape[d] > 1 or d in known.dims(value)), None)
@@ -133,26 +134,6 @@ def _fit_reshape(known: Contents, operation: ir.Operation, _: Vectors) -> Fitted
         if products[0] != products[1]:
             known.refuse(operation, values[0], padded[0])
     return [(0, dim) for dim in padded]
-
-
-def _groups(before: Sequence[int], after: Sequence[int]) -> list[tuple[list[int], list[int]]]:
-    """Return the least groups of dimensions with equal products, in order."""
-    groups: list[tuple[list[int], list[int]]] = []
-    old: list[int] = []
-    new: list[int] = []
-    place = 0
-    for dim in range(len(before)):
-        old.append(dim)
-        size = math.prod(before[each] for each in old)
-        while place < len(after) and math.prod(after[each] for each in new) < size:
-            new.append(place)
-            place += 1
-        if math.prod(after[each] for each in new) == size and (size > 1 or dim == len(before) - 1):
-            groups.append((old, new))
-            old, new = [], []
-    if groups:
-        groups[-1] = [*groups[-1][0], *old], [*groups[-1][1], *range(place, len(after))]
-    return groups
 
 
 def _fit_slice(known: Contents, operation: ir.Operation, vectors: Vectors) -> Fitted:

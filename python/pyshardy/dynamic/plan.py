@@ -104,17 +104,12 @@ def at_hints(module: ir.Module, hints: Mapping[str, int]) -> tuple[ir.Module, ir
             raise PassError(error(message, location_of(each.location)))
     verify_given(module)  # the host verifies the static program
     try:
-        return _planned_at_hints(module, hints)
+        dynamic = without_calls(module)
+        _remember_given(dynamic)
+        return dynamic, unified(dynamic, lambda signature: _at_hints(dynamic, signature, hints))
     except Exception:
         verify(module)  # an invalid program is told as such
         raise
-
-
-def _planned_at_hints(module: ir.Module, hints: Mapping[str, int]) -> tuple[ir.Module, ir.Module]:
-    dynamic = without_calls(module)
-    _remember_given(dynamic)
-    static = unified(dynamic, lambda signature: _at_hints(dynamic, signature, hints))
-    return dynamic, static
 
 
 def _at_hints(

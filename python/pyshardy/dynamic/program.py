@@ -525,11 +525,9 @@ class DynamicProgram(Displayed):
         Raises:
             UsageError: one doesn't hold.
         """
-        ports = (*self.inputs, *self.outputs)
         of_ports = (*types.inputs[: len(self.inputs)], *types.results)
         for guard in self._guards:
-            at = next(index for index, each in enumerate(ports) if each is guard.port)
-            number = shape_of(of_ports[at])[guard.dim]
+            number = shape_of(of_ports[guard.index])[guard.dim]
             if guard.policy == "guard" and number % guard.divisor:
                 raise guard.failure(number, self._nearest(guard, values))
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
@@ -28,7 +27,7 @@ class SizeReader:
         source: returns the sizes of a value that is computed from nothing else, such as the size of
             a dimension; None for other values.
         ranges: the least and the largest values of symbols, by which comparisons are decided.
-        names: the names of scalars that are symbols; by default, names that no other symbol has.
+        names: the names of scalars that are symbols.
 
     Attributes:
         scalars: the scalars that are symbols, by their names.
@@ -37,12 +36,10 @@ class SizeReader:
     def __init__(
         self,
         source: Callable[[ir.Value], Sequence[Size] | None],
-        ranges: Ranges | None = None,
-        names: Iterator[str] | None = None,
+        ranges: Ranges,
+        names: Iterator[str],
     ):
-        self._source = source
-        self._ranges = ranges or {}
-        self._names = names or (f"#{number}" for number in itertools.count())
+        self._source, self._ranges, self._names = source, ranges, names
         self._known: dict[ir.Value, Sequence[Size] | None] = {}
         self.scalars: dict[str, ir.Value] = {}
 
