@@ -176,21 +176,24 @@ def ports_of(
         sizes: the sizes of its values.
     """
     entry, meshes, known = entry_of(module), meshes_of(module), signature.symbols.keys()
-    block, (arguments, results) = entry.regions[0].blocks[0], interface_attributes(entry)
-    returned = zip(returned_values(entry) or (), result_names(entry), results, strict=True)
+    block = entry.regions[0].blocks[0]
+    given, found = interface_attributes(entry, GIVEN), interface_attributes(entry, SHARDING)
     inputs = (
-        (e.name, e.element, e.sizes, arguments[e.index], block.arguments[e.index].location)
+        (e.name, e.element, e.sizes, given[0][i], found[0][i], block.arguments[i].location)
         for e in signature.arguments
+        for i in (e.index,)
     )
+    returned = zip(returned_values(entry) or (), result_names(entry), strict=True)
     outputs = (
         (
             name or f"result {index}",
             str(element_type_of(value.type)),
             [size if size.symbols <= known else None for size in sizes.sizes(value)],
-            given,
+            given[1][index],
+            found[1][index],
             entry.location,
         )
-        for index, (value, name, given) in enumerate(returned)
+        for index, (value, name) in enumerate(returned)
     )
     return tuple(_port(meshes, *e) for e in inputs), tuple(_port(meshes, *e) for e in outputs)
 
@@ -200,18 +203,18 @@ def _port(
     name: str,
     element: str,
     sizes: Sequence[Size | None],
-    attributes: Mapping[str, ir.Attribute],
+    given: ir.Attribute | None,
+    found: ir.Attribute | None,
     location: ir.Location,
 ) -> DynamicPort:
-    def sharding_of(attribute: str) -> TensorSharding:
-        given = attributes.get(attribute)
-        return TensorSharding.fully_closed(len(sizes), Mesh()) if given is None else value_of(given)
-
-    sharding = sharding_of(SHARDING)
+    before, sharding = (
+        TensorSharding.fully_closed(len(sizes), Mesh()) if each is None else value_of(each)
+        for each in (given, found)
+    )
     mesh = mesh_of(sharding, meshes) or Mesh()
     axes = tuple(tuple(axis.name for axis in each) for each in sharding.dim_axes)
     shards = tuple(each.sharded_size(mesh) for each in sharding.dim_shardings)
-    is_given = tuple(map(bool, sharding_of(GIVEN).dim_axes))
+    is_given = tuple(map(bool, before.dim_axes))
     place = location_of(location)
     return DynamicPort(name, element, tuple(sizes), axes, shards, is_given, place)
 

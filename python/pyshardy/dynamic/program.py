@@ -57,7 +57,6 @@ from pyshardy.program import PartitionedProgram, Port
 from pyshardy.sizes.signature import (
     DynamicSignature,
     entry_of,
-    interface_attributes,
     set_interface_attributes,
     signature_of,
 )
@@ -444,10 +443,8 @@ class DynamicProgram(Displayed):
         entry = entry_of(static)
         types = function_type_of(entry)
         self._check_guards(capacities, types)
-        both = interface_attributes(entry)
-        for given in itertools.chain(*both):
-            given.pop(GIVEN, None)  # only dynamic programs have it
-        set_interface_attributes(entry, *both)
+        without = ([None] * len(each) for each in (types.inputs, types.results))
+        set_interface_attributes(entry, GIVEN, *without)  # only dynamic programs have it
         if not all(each.is_proven for each in self._guards):
             with collect():  # the guards say it
                 run_pipeline(static, _TRIM)

@@ -20,11 +20,17 @@ from mlir_sdy.discardable import remove_discardable, text_of
 from mlir_sdy.host import diagnostics_of, ir, location_of
 from mlir_sdy.traversal import names_among
 from mlir_sdy.uses import is_used, place_behind, replace_by
+from mlir_sdy.values import set_argument_attributes
 from pyshardy.irtools.constants import constant_integers
 from pyshardy.irtools.functions import CallGraph, can_be_inlined, functions_of, replace_by_body
 from pyshardy.irtools.modules import copy_of, write_texts
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder, integer_literal
-from pyshardy.irtools.stablehlo_views import CustomCallView, callee_of, symbol_name
+from pyshardy.irtools.stablehlo_views import (
+    CustomCallView,
+    FunctionView,
+    callee_of,
+    symbol_name,
+)
 from pyshardy.irtools.static_shapes import (
     FORMS,
     SHAPE_OPERANDS,
@@ -42,8 +48,6 @@ from pyshardy.sizes.signature import (
     SIZES,
     DynamicSignature,
     entry_of,
-    interface_attributes,
-    set_interface_attributes,
     signature_of,
     write_sizes,
 )
@@ -265,13 +269,12 @@ class SizeRefinement:
             UsageError: operands have sizes that don't fit.
         """
         constants, block = self._signature.constants, self._entry.regions[0].blocks[0]
-        arguments, results = interface_attributes(self._entry)
-        for each in arguments:
-            each.pop(SIZES, None)
-        kept = [each for index, each in enumerate(arguments) if index not in constants]
-        set_interface_attributes(self._entry, kept, results)
+        view, attributes = FunctionView(self._entry), FunctionView(self._entry).arg_attrs
+        if attributes:
+            view.arg_attrs = [each for at, each in enumerate(attributes) if at not in constants]
         for index in sorted(constants, reverse=True):
             block.erase_argument(index)
+        set_argument_attributes(self._entry, SIZES, dict.fromkeys(range(len(block.arguments))))
         for function in functions_of(self._module):
             update_type(function)
         remove_discardable(self._module.operation, SYMBOLS, EQUAL_SIZES, GUARDS)
