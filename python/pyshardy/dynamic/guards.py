@@ -32,7 +32,7 @@ from pyshardy.irtools.functions import returned_values
 from pyshardy.irtools.named_values import result_names
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder, i64_attribute
 from pyshardy.irtools.tensor_types import element_type_of
-from pyshardy.sizes.constraints import ASSERTED, is_implied
+from pyshardy.sizes.constraints import ASSERTED
 from pyshardy.sizes.signature import EQUAL_SIZES, DynamicSignature, entry_of, interface_attributes
 from pyshardy.sizes.size import Size
 from pyshardy.sizes.size_map import SizeMap
@@ -162,9 +162,6 @@ def check_word(option: str, word: str, words: Sequence[str]) -> None:
         raise UsageError(error(f"'{option}' can't be '{word}'{near}"))
 
 
-_OF_SHAPES = "Input shapes do not match the polymorphic shapes specification"
-
-
 def ports_of(
     module: ir.Module, signature: DynamicSignature, sizes: SizeMap
 ) -> tuple[tuple[DynamicPort, ...], tuple[DynamicPort, ...]]:
@@ -288,25 +285,21 @@ def assert_guards(module: ir.Module, signature: DynamicSignature, guards: Iterab
                         check(number, other, f"{place} has the size of {of}")
 
 
-def conditions_of(
-    module: ir.Module, symbols: Mapping[str, SizeSymbol], sizes: SizeMap
-) -> list[Condition]:
+def conditions_of(module: ir.Module, sizes: SizeMap) -> list[Condition]:
     """Return the conditions of a program apart from ranges, divisors and shardings.
 
     Args:
-        module: the program.
-        symbols: the symbols by their names.
+        module: the program, whose calls are inlined.
         sizes: the sizes of its values.
     """
     kept = get_discardable(module.operation, EQUAL_SIZES)
     texts = [*(each.value for each in kept or ()), *map(str, sizes.equalities)]
     found = [Condition("equal", each) for each in texts]
     for call in assertions_in(module):
-        message = text_of(call, "error_message") or "an assertion"
-        asserted = ASSERTED.search(message)
-        if asserted is None and message.startswith(_OF_SHAPES):
-            continue  # the values of symbols are found from the shapes
-        if asserted is None or not is_implied(asserted[1], symbols):
+        (holds,) = sizes.read(call.operands[0]) or (None,)
+        if holds is None or holds.constant != 1:
+            message = text_of(call, "error_message") or "an assertion"
+            asserted = ASSERTED.search(message)
             place = location_of(call.location)
             where = "" if place is None else f" at {place}"
             told = asserted[1] if asserted else message

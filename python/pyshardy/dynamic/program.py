@@ -196,7 +196,7 @@ class DynamicProgram(Displayed):
     @property
     def guards(self) -> tuple[Guard | Condition, ...]:
         """The conditions on sizes: of shardings, of equal sizes, and of the program."""
-        return (*self._guards, *conditions_of(self._module, self.sizes, self._map))
+        return (*self._guards, *conditions_of(self._module, self._map))
 
     @cached_property
     def _guards(self) -> list[Guard]:

@@ -16,6 +16,7 @@ import itertools
 import math
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from mlir_sdy.attributes import value_of
 from mlir_sdy.diagnostics import SourceLocation
@@ -47,7 +48,7 @@ from pyshardy.sizes.reduce_windows import DYNAMIC_REDUCE_WINDOW, window_numbers
 from pyshardy.sizes.signature import DynamicSignature, entry_of
 from pyshardy.sizes.size import Size, num_windows, size_of
 from pyshardy.sizes.size_reader import DIMENSION_SIZE, SizeReader
-from pyshardy.sizes.symbols import SizeSymbol, read_symbols
+from pyshardy.sizes.symbols import SizeSymbol, bounds_of, read_symbols
 
 Place = tuple[int, int]
 """A dimension of a tensor: the position of the tensor, and the dimension."""
@@ -121,9 +122,9 @@ class SizeMap:
         self._factors: dict[int, Mapping[Place, int]] = {}
         self._made: dict[Hashable, list[Sequence[Size]]] = {}
         names = (f"d{number}" for number in itertools.count(1))
-        ranges = {name: (each.low, each.high) for name, each in signature.symbols.items()}
+        bounds = partial(bounds_of, symbols=signature.symbols)
         free = (name for name in names if name not in signature.symbols)
-        self._reader = SizeReader(self._source, ranges, free)
+        self._reader = SizeReader(self._source, bounds, free)
         self._visit_block(block)
 
     def sizes(self, value: ir.Value) -> Sequence[Size]:

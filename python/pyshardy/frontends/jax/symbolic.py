@@ -19,7 +19,7 @@ from mlir_sdy.host import ir
 from pyshardy.irtools.stablehlo_views import FunctionView
 from pyshardy.irtools.walks import operations_named
 from pyshardy.sizes.constraints import ASSERTED, symbol_of
-from pyshardy.sizes.signature import GLOBAL_CONSTANT, entry_of, write_sizes
+from pyshardy.sizes.signature import GLOBAL_CONSTANT, entry_of, interface_attributes, write_sizes
 from pyshardy.sizes.symbols import write_symbols
 
 
@@ -34,8 +34,8 @@ def annotate_sizes(module: ir.Module, avals: Sequence[Any]) -> None:
     if not symbolic:
         return
     main = entry_of(module)
-    attributes = FunctionView(main).arg_attrs
-    own = [index for index, given in enumerate(attributes) if GLOBAL_CONSTANT not in given]
+    constants, _ = interface_attributes(main, GLOBAL_CONSTANT)
+    own = [index for index, constant in enumerate(constants) if constant is None]
     write_sizes(main, {index: aval.shape for index, aval in zip(own, avals, strict=False)})
     names = dict.fromkeys(
         name for dim in symbolic for name in re.findall(r"[A-Za-z_]\w*", str(dim))

@@ -45,7 +45,7 @@ def collect_guards(
     inputs, outputs = ports_of(module, signature, sizes)
     policy = None if uneven == "default" else uneven
     guards = guards_of((*inputs, *outputs), signature.symbols, policy)
-    conditions = conditions_of(module, signature.symbols, sizes)
+    conditions = conditions_of(module, sizes)
     if assertions:
         assert_guards(module, signature, guards)
     write_texts(module, GUARDS, map(str, (*guards, *conditions)))
