@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mlir_sdy.host import ir
-from mlir_sdy.late_numpy import np
 from mlir_sdy.uses import replace_by
 from pyshardy.irtools.constants import constant_integers
 from pyshardy.irtools.functions import FreshNames, functions_of, returned_values
@@ -45,18 +44,20 @@ def static_window(module: ir.Module, call: ir.Operation) -> ir.Operation | None:
     is_call = call.name == "stablehlo.custom_call"
     if not is_call or CustomCallView(call).call_target_name != DYNAMIC_REDUCE_WINDOW:
         return None
-    *operands, sizes, strides, dilations, of_windows, padding = call.operands
-    numbers = list(map(constant_integers, (sizes, strides, dilations, of_windows, padding)))
-    if None in numbers:
+    numbers = [constant_integers(each) for each in list(call.operands)[-5:]]
+    known = [each for each in numbers if each is not None]
+    if len(known) < len(numbers):
         return None
-    numbers[-1] = np.reshape(numbers[-1], (-1, 2))
+    *sizes, padding = known
+    pairs = list(zip(padding[::2], padding[1::2], strict=True))
     (name,) = CustomCallView(call).called_computations
     function = next(each for each in functions_of(module) if symbol_name(each) == name)
     with call.context, call.location, ir.InsertionPoint(call):
         kept = {key: value for key, value in call.attributes.items() if key not in _OF_CALL}
         types = [result.type for result in call.results]
+        operands = list(call.operands)[:-5]
         window = StablehloBuilder().create(_WINDOW, operands, types, kept, regions=1)
-        set_fields(window, dict(zip(_NUMBERS, numbers, strict=True)))
+        set_fields(window, dict(zip(_NUMBERS, (*sizes, pairs), strict=True)))
         _copy_body(function.regions[0].blocks[0], window.regions[0], "stablehlo.return")
     replace_by(call, *window.results)
     return window
