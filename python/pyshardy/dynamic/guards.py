@@ -32,12 +32,11 @@ from pyshardy.irtools.functions import returned_values
 from pyshardy.irtools.named_values import result_names
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder, i64_attribute
 from pyshardy.irtools.tensor_types import element_type_of
-from pyshardy.sizes.constraints import ASSERTED
 from pyshardy.sizes.signature import EQUAL_SIZES, DynamicSignature, entry_of, interface_attributes
 from pyshardy.sizes.size import Size
 from pyshardy.sizes.size_map import SizeMap
 from pyshardy.sizes.size_reader import DIMENSION_SIZE
-from pyshardy.sizes.static_program import ASSERTION, assertions_in
+from pyshardy.sizes.static_program import ASSERTED, ASSERTION, assertions_in
 from pyshardy.sizes.symbols import SizeSymbol
 
 Uneven: TypeAlias = Literal["guard", "pad", "unshard"]

@@ -196,17 +196,14 @@ class Size:
             divisor: the positive integer.
             multiples: known divisors of symbols, by their names.
         """
-        rest = 0
-        for monomial, count in self.terms:
-            known = count
-            for atom, power in monomial:
-                if isinstance(atom, str):
-                    known *= (multiples or {}).get(atom, 1) ** power
-            if known % divisor:
-                if monomial:
-                    return None
-                rest = count % divisor
-        return rest == 0
+        rest = self.scaled(multiples or {}).mod(divisor).constant
+        return None if rest is None else rest == 0
+
+    def scaled(self, multiples: Mapping[str, int]) -> Size:
+        """Return the size with products instead of symbols, by the known divisors of these."""
+        products = {name: each for name, each in multiples.items() if each > 1}
+        of = {name: Size.of(each) * Size.symbol(name) for name, each in products.items()}
+        return self.replaced(of) if of else self
 
     def bounds(self, ranges: Mapping[str, tuple[int, int | None]]) -> tuple[int | None, int | None]:
         """Return the least and the largest value; None where there is no limit, or none is known.

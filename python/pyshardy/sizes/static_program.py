@@ -12,6 +12,7 @@ Each operation keeps its attributes, shardings among them.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from mlir_sdy.attribute_search import operations_with
@@ -58,6 +59,9 @@ from pyshardy.sizes.symbols import SYMBOLS, check_name, hint_values, with_hints,
 
 ASSERTION = "shape_assertion"
 """The target of custom calls of JAX that check a condition on sizes."""
+
+ASSERTED = re.compile(r"symbolic shape constraint (.*?)\. Expected ")
+"""The constraint that an assertion of an exported function checks, in its message."""
 
 _WITH_FORMS = FORMS.keys() - {DIMENSION_SIZE}
 _CALL, _SLICE = "stablehlo.custom_call", "stablehlo.real_dynamic_slice"

@@ -175,19 +175,11 @@ def bounds_of(size: Size, symbols: Mapping[str, SizeSymbol]) -> tuple[int | None
         symbols: symbols by their names, whose ranges and divisors are known.
     """
     used = [symbols[name] for name in size.symbols if name in symbols]
-    scaled = {
-        each.name: Size.of(each.multiple_of) * Size.symbol(each.name)
-        for each in used
-        if each.multiple_of > 1
-    }
     ranges = {
-        each.name: (
-            -(-each.low // each.multiple_of),
-            None if each.high is None else each.high // each.multiple_of,
-        )
+        each.name: (-(-each.low // each.multiple_of), each.high and each.high // each.multiple_of)
         for each in used
     }
-    return (size.replaced(scaled) if scaled else size).bounds(ranges)
+    return size.scaled({each.name: each.multiple_of for each in used}).bounds(ranges)
 
 
 def hint_values(symbols: Mapping[str, SizeSymbol]) -> dict[str, int]:

@@ -10,17 +10,20 @@ the other arguments, and what the constraints of their scope say of the symbols,
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from mlir_sdy.discardable import text_of
 from mlir_sdy.host import ir
 from pyshardy.irtools.stablehlo_views import FunctionView
-from pyshardy.irtools.walks import operations_named
-from pyshardy.sizes.constraints import ASSERTED, symbol_of
 from pyshardy.sizes.signature import GLOBAL_CONSTANT, entry_of, interface_attributes, write_sizes
-from pyshardy.sizes.symbols import write_symbols
+from pyshardy.sizes.static_program import ASSERTED, assertions_in
+from pyshardy.sizes.symbols import SizeSymbol, write_symbols
+
+_LIMIT = re.compile(r"\s*(\w+)\s*(>=|<=|==)\s*(\d+)\s*")
+_MULTIPLE = re.compile(r"\s*mod\((\w+),\s*(\d+)\)\s*==\s*0\s*")
 
 
 def annotate_sizes(module: ir.Module, avals: Sequence[Any]) -> None:
@@ -43,7 +46,9 @@ def annotate_sizes(module: ir.Module, avals: Sequence[Any]) -> None:
     constraints = str(symbolic[0].scope).partition("with constraints:")[2].splitlines()
     constraints += _asserted(module)  # a file of `jax.export` has no scope
     functions = ("mod", "floordiv", "max", "min")
-    write_symbols(module, (symbol_of(each, constraints) for each in names if each not in functions))
+    write_symbols(
+        module, (_symbol_of(each, constraints) for each in names if each not in functions)
+    )
 
 
 def num_symbols(entry: ir.Operation) -> int:
@@ -51,9 +56,23 @@ def num_symbols(entry: ir.Operation) -> int:
     return sum(GLOBAL_CONSTANT in each for each in FunctionView(entry).arg_attrs)
 
 
+def _symbol_of(name: str, constraints: Iterable[str]) -> SizeSymbol:
+    """Return a symbol with what simple constraints say of it."""
+    low, high, multiple = 1, None, 1
+    for constraint in constraints:
+        limit, divisor = _LIMIT.fullmatch(constraint), _MULTIPLE.fullmatch(constraint)
+        if divisor is not None and divisor[1] == name:
+            multiple = math.lcm(multiple, int(divisor[2]))
+        if limit is not None and limit[1] == name:
+            number = int(limit[3])
+            low = max(low, number) if limit[2] in (">=", "==") else low
+            high = min(high or number, number) if limit[2] in ("<=", "==") else high
+    return SizeSymbol(name, low, high, multiple)
+
+
 def _asserted(module: ir.Module) -> Iterator[str]:
     """Yield the constraints that assertions of a program check, from their messages."""
-    for call in operations_named({"stablehlo.custom_call"}, module):
+    for call in assertions_in(module):
         constraint = ASSERTED.search(text_of(call, "error_message") or "")
         if constraint is not None:
             yield constraint[1]
