@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from mlir_sdy.discardable import text_of
@@ -22,6 +22,7 @@ from pyshardy.sizes.signature import GLOBAL_CONSTANT, entry_of, interface_attrib
 from pyshardy.sizes.static_program import ASSERTED, assertions_in
 from pyshardy.sizes.symbols import SizeSymbol, write_symbols
 
+_NAME = re.compile(r"\b[A-Za-z_]\w*\b(?!\()")
 _LIMIT = re.compile(r"\s*(\w+)\s*(>=|<=|==)\s*(\d+)\s*")
 _MULTIPLE = re.compile(r"\s*mod\((\w+),\s*(\d+)\)\s*==\s*0\s*")
 
@@ -40,15 +41,12 @@ def annotate_sizes(module: ir.Module, avals: Sequence[Any]) -> None:
     constants, _ = interface_attributes(main, GLOBAL_CONSTANT)
     own = [index for index, constant in enumerate(constants) if constant is None]
     write_sizes(main, {index: aval.shape for index, aval in zip(own, avals, strict=False)})
-    names = dict.fromkeys(
-        name for dim in symbolic for name in re.findall(r"[A-Za-z_]\w*", str(dim))
-    )
+    names = dict.fromkeys(_NAME.findall(" ".join(map(str, symbolic))))
     constraints = str(symbolic[0].scope).partition("with constraints:")[2].splitlines()
-    constraints += _asserted(module)  # a file of `jax.export` has no scope
-    functions = ("mod", "floordiv", "max", "min")
-    write_symbols(
-        module, (_symbol_of(each, constraints) for each in names if each not in functions)
-    )
+    messages = [text_of(each, "error_message") or "" for each in assertions_in(module)]
+    # A file of `jax.export` has no scope.
+    constraints += [each[1] for each in map(ASSERTED.search, messages) if each is not None]
+    write_symbols(module, (_symbol_of(each, constraints) for each in names))
 
 
 def num_symbols(entry: ir.Operation) -> int:
@@ -68,11 +66,3 @@ def _symbol_of(name: str, constraints: Iterable[str]) -> SizeSymbol:
             low = max(low, number) if limit[2] in (">=", "==") else low
             high = min(high or number, number) if limit[2] in ("<=", "==") else high
     return SizeSymbol(name, low, high, multiple)
-
-
-def _asserted(module: ir.Module) -> Iterator[str]:
-    """Yield the constraints that assertions of a program check, from their messages."""
-    for call in assertions_in(module):
-        constraint = ASSERTED.search(text_of(call, "error_message") or "")
-        if constraint is not None:
-            yield constraint[1]
