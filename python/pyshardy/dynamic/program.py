@@ -31,7 +31,7 @@ from mlir_sdy.model import Shape
 from pyshardy.backends import CompileOptions, SpmdProgram
 from pyshardy.backends.arrays.sharded_arrays import ShardedArray
 from pyshardy.display import Displayed, Table, counted
-from pyshardy.dynamic.buckets import Bucket, Buckets, capacity, check_buckets, within
+from pyshardy.dynamic.buckets import Bucket, Buckets, buckets_of, capacity, within
 from pyshardy.dynamic.choices import FREEZES, ChoiceRecorder, Freeze
 from pyshardy.dynamic.guards import (
     Condition,
@@ -130,14 +130,7 @@ class DynamicProgram(Displayed):
         signature = signature_of(self._module)
         symbols = with_hints(signature.symbols, {}, self._module)
         self._signature = DynamicSignature(symbols, signature.arguments, signature.constants)
-        self._buckets: Buckets = (
-            buckets
-            if isinstance(buckets, Mapping)
-            else {}
-            if buckets is None
-            else dict.fromkeys(symbols, buckets)
-        )
-        check_buckets(self._buckets, symbols)
+        self._buckets = buckets_of(buckets, symbols)
         self._programs: OrderedDict[tuple[int, ...], _Made] = OrderedDict()
         self._values_at = lru_cache(_MOST_SHAPES)(self._signature.values_of)
         self._capacities_at = lru_cache(_MOST_SHAPES)(self._capacities)
@@ -331,7 +324,7 @@ class DynamicProgram(Displayed):
         values = self._values(shapes, {})
         made = self._at(values)
         padded = [
-            array if _is_placed(array, port) else _padded_array(array, port.spec.shape)
+            array if _is_placed(array, port) else _padded(array, port.spec.shape, np.pad)
             for array, port in zip(given, made.program.inputs, strict=False)
         ]
         found = made.program.run_sharded([*padded, *_scalars(made, values)], backend, options)
@@ -377,8 +370,7 @@ class DynamicProgram(Displayed):
             if not made.symbols:
                 return function(*arguments, **keywords)
             for index, (array, port) in enumerate(zip(leaves, made.program.inputs, strict=False)):
-                missing = _missing(np.shape(array), port.spec.shape)
-                leaves[index] = jax.numpy.pad(array, missing) if any(map(any, missing)) else array
+                leaves[index] = _padded(array, port.spec.shape, jax.numpy.pad)
             found = function(*leaves, *_scalars(made, values))
             cut = _cut(found, self._result_shapes(values))
             return tuple(cut) if structure is None else structure.out_tree.unflatten(cut)
@@ -542,14 +534,10 @@ class DynamicProgram(Displayed):
         return found
 
 
-def _missing(shape: Shape, padded: Shape) -> list[tuple[int, int]]:
-    """Return the padding of an array behind its dimensions, as `np.pad` takes it."""
-    return [(0, size - has) for size, has in zip(padded, shape, strict=True)]
-
-
-def _padded_array(array: Any, shape: Shape) -> Any:
-    missing = _missing(np.shape(array), shape)
-    return np.pad(np.asarray(array), missing) if any(map(any, missing)) else array
+def _padded(array: Any, shape: Shape, pad: Callable[..., Any]) -> Any:
+    """Return an array with padding behind its dimensions."""
+    missing = [(0, size - has) for size, has in zip(shape, np.shape(array), strict=True)]
+    return pad(array, missing) if any(map(any, missing)) else array
 
 
 def _cut(arrays: Iterable[Any], shapes: Iterable[Shape]) -> list[Any]:

@@ -175,16 +175,16 @@ class _Generalization:
             if first.name == "stablehlo.constant":
                 if is_dynamic or differing:
                     replace_by(first, self._constant(operations, sizes[0]))
-            elif first.name in _OF_RESULT and is_dynamic:
-                operands = [*first.operands, self._array(sizes[0])]
-                self._make_dynamic(first, _OF_RESULT[first.name], operands, ())
-            elif first.name in _OF_ATTRIBUTES and differing:
-                name, numbers = _OF_ATTRIBUTES[first.name]
+            elif first.name in _DYNAMIC_FORMS and (
+                differing if _DYNAMIC_FORMS[first.name][1] else is_dynamic
+            ):
+                name, numbers = _DYNAMIC_FORMS[first.name]
                 if not set(differing) <= set(numbers):
                     raise self._no_form(first, differing)
                 lists = [[[*ir.DenseI64ArrayAttr(a[n])] for a in attributes] for n in numbers]
-                arrays = [self._array(self._sizes(each, first)) for each in lists]
-                self._make_dynamic(first, name, [*first.operands, *arrays], numbers)
+                arrays = [self._sizes(each, first) for each in lists] or sizes
+                operands = [*first.operands, *map(self._array, arrays)]
+                self._make_dynamic(first, name, operands, numbers)
             elif first.name == "stablehlo.reduce_window" and differing:
                 numbers = zip(*map(window_numbers, operations), strict=True)
                 arrays = [self._array(self._sizes(each, first)) for each in numbers]
@@ -349,13 +349,9 @@ _DYNAMIC = ir.ShapedType.get_dynamic_size()
 _MOST_ELEMENTS = 64
 """The elements of a constant that may depend on sizes."""
 
-_OF_RESULT = {static: name for name, (static, _, numbers) in SIZES_OF.items() if not numbers}
-"""Operations whose result has a size that operands don't have, with their dynamic forms."""
-
-_OF_ATTRIBUTES = {
-    static: (name, numbers) for name, (static, _, numbers) in SIZES_OF.items() if numbers
-}
-"""Operations with sizes in attributes, with their dynamic forms, which have them as operands."""
+_DYNAMIC_FORMS = {static: (name, numbers) for name, (static, _, numbers) in SIZES_OF.items()}
+"""For operations with sizes in attributes or types, their forms with sizes as operands, and the
+attributes with these; none if the type of the result has them."""
 
 _WITHOUT_FORM = frozenset(
     f"stablehlo.{name}" for name in ("custom_call", "rng", "rng_bit_generator")
