@@ -42,7 +42,7 @@ def buckets_of(
     """
     if given is None:
         return {}
-    buckets = given if isinstance(given, Mapping) else dict.fromkeys(symbols, given)
+    buckets: Buckets = given if isinstance(given, Mapping) else dict.fromkeys(symbols, given)
     for name, bucket in buckets.items():
         check_name(name, symbols, "buckets")
         problem = _problem_of(bucket)

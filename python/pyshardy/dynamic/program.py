@@ -354,6 +354,7 @@ class DynamicProgram(Displayed):
 
         from pyshardy.frontends.jax.lowered import structure_of  # noqa: PLC0415 (loads JAX)
 
+        numpy: Any = jax.numpy
         functions: dict[int, tuple[PartitionedProgram, Callable[..., Any]]] = {}
         counts = {"arguments": len(self._names), "results": len(self.outputs)}
         structure = structure_of(self._module, **counts)
@@ -370,7 +371,7 @@ class DynamicProgram(Displayed):
             if not made.symbols:
                 return function(*arguments, **keywords)
             for index, (array, port) in enumerate(zip(leaves, made.program.inputs, strict=False)):
-                leaves[index] = _padded(array, port.spec.shape, jax.numpy.pad)
+                leaves[index] = _padded(array, port.spec.shape, numpy.pad)
             found = function(*leaves, *_scalars(made, values))
             cut = _cut(found, self._result_shapes(values))
             return tuple(cut) if structure is None else structure.out_tree.unflatten(cut)
