@@ -139,10 +139,7 @@ class DynamicSignature:
             return None
         (name,) = unknown
         known = {each: value for each, (value, _) in values.items()}
-        try:
-            offset, at_one, at_two = (size.evaluate({**known, name: n}) for n in (0, 1, 2))
-        except KeyError:
-            return None
+        offset, at_one, at_two = (size.evaluate({**known, name: n}) for n in (0, 1, 2))
         factor = at_one - offset
         if at_two - at_one != factor or factor == 0:
             return None
