@@ -129,8 +129,8 @@ def _fit_reshape(known: Contents, operation: ir.Operation, _: Vectors) -> Fitted
             first = next((d for d in dims if shape[d] > 1 or d in known.dims(value)), None)
             if ({*dims} - {first}) & {*known.dims(value)}:
                 known.refuse(operation, values[0], padded[0])
-            sizes = (size_of(known.content(value)[dim]) for dim in dims)
-            products.append(math.prod(sizes, start=Size.of(1)))
+            sizes = (known.content(value)[dim] for dim in dims)
+            products.append(size_of(math.prod(sizes)))
         if products[0] != products[1]:
             known.refuse(operation, values[0], padded[0])
     return [(0, dim) for dim in padded]
@@ -164,7 +164,7 @@ def _fit_concatenate(known: Contents, operation: ir.Operation, _: Vectors) -> Fi
         starts = [number_of(start) if d == dim else 0 for d in range(len(shape_of(value.type)))]
         at = [known.builder.number(scalar, each) for each in starts]
         joined = builder.dynamic_update_slice(joined, value, at)
-        start += size_of(known.content(value)[dim])
+        start += known.content(value)[dim]
     known.keep(joined, known.content(result))
     result.replace_all_uses_with(joined)
     operation.erase()
@@ -250,7 +250,7 @@ def _fit_windows(known: Contents, operation: ir.Operation, vectors: Vectors) -> 
         length = view.window_dimensions[dim]
         given = (lengths[dim], *edges[2 * dim : 2 * dim + 2]) if lengths and edges else None
         if given != (length, *static[dim]):
-            rest = number_of(size_of(size) - Size.of(1))
+            rest = number_of(size_of(size) - 1)
             names = combining_operations(operation.regions[0].blocks[0])
             is_cumulative = given in ((size, rest, 0), (size, 0, rest))
             is_cumulative &= (window.stride, window.dilation, window.size) == (1, 1, length)
@@ -329,7 +329,7 @@ def _fit_reverse(known: Contents, operation: ir.Operation, _: Vectors) -> Fitted
     with ir.InsertionPoint.after(operation):
         starts = [
             known.builder.number(
-                scalar, number_of(Size.of(size) - size_of(content[dim])) if dim in dims else 0
+                scalar, number_of(size - size_of(content[dim])) if dim in dims else 0
             )
             for dim, size in enumerate(shape)
         ]
@@ -353,13 +353,13 @@ def _fit_scatter(known: Contents, operation: ir.Operation, _: Vectors) -> Fitted
     updates = range(count + 1, 2 * count + 1)
     fitted: set[Place] = set()
     for dim, window in window_dims(operation).items():
-        missing = size_of(known.content(value)[dim]) - size_of(known.content(update)[window])
-        left = Size.of(shape_of(value.type)[dim] - shape_of(update.type)[window])
-        if left == Size.of(0) or window not in known.dims(update):
+        missing = size_of(known.content(value)[dim]) - known.content(update)[window]
+        left = shape_of(value.type)[dim] - shape_of(update.type)[window]
+        if left == 0 or window not in known.dims(update):
             continue
         find = record_of(operation.name).neutral_values
         neutrals = (find and find(operation)) or {}
-        if missing != left or len(neutrals) != count:
+        if number_of(missing) != left or len(neutrals) != count:
             known.refuse(operation, update, window)
         for index, neutral in neutrals.items():
             known.mask(operation, PaddingMask(index, [window], neutral))

@@ -111,22 +111,29 @@ class Size:
             for name in ((atom,) if isinstance(atom, str) else atom.size.symbols)
         )
 
-    def __add__(self, other: Size) -> Size:
-        return _canonical(_totals(*self.terms, *other.terms))
+    def __add__(self, other: Number) -> Size:
+        return _canonical(_totals(*self.terms, *size_of(other).terms))
 
-    def __mul__(self, other: Size) -> Size:
+    __radd__ = __add__
+
+    def __mul__(self, other: Number) -> Size:
         products = (
             (tuple(sorted(_totals(*left, *right).items(), key=_text)), count * times)
             for left, count in self.terms
-            for right, times in other.terms
+            for right, times in size_of(other).terms
         )
         return _canonical(_totals(*products))
 
-    def __neg__(self) -> Size:
-        return self * Size.of(-1)
+    __rmul__ = __mul__
 
-    def __sub__(self, other: Size) -> Size:
+    def __neg__(self) -> Size:
+        return self * -1
+
+    def __sub__(self, other: Number) -> Size:
         return self + -other
+
+    def __rsub__(self, other: int) -> Size:
+        return -self + other
 
     def floordiv(self, divisor: int) -> Size:
         """Return the quotient by a positive integer, rounded down; exact if that is known."""
@@ -202,7 +209,7 @@ class Size:
     def scaled(self, multiples: Mapping[str, int]) -> Size:
         """Return the size with products instead of symbols, by the known divisors of these."""
         products = {name: each for name, each in multiples.items() if each > 1}
-        of = {name: Size.of(each) * Size.symbol(name) for name, each in products.items()}
+        of = {name: each * Size.symbol(name) for name, each in products.items()}
         return self.replaced(of) if of else self
 
     def bounds(self, ranges: Mapping[str, tuple[int, int | None]]) -> tuple[int | None, int | None]:
@@ -243,24 +250,6 @@ def size_of(number: Number) -> Size:
 def number_of(size: Size) -> Number:
     """Return a size as an integer if it has no symbols."""
     return size if size.constant is None else size.constant
-
-
-def num_windows(
-    size: Number, low: Number, high: Number, reach: Number, stride: int = 1, dilation: int = 1
-) -> Number:
-    """Return the number of windows over a dimension.
-
-    Args:
-        size: its elements.
-        low: the positions before it; negative if windows begin within it.
-        high: the positions behind it.
-        reach: the positions of a window.
-        stride: the distance of windows.
-        dilation: the distance of the elements.
-    """
-    last = (size_of(size) - Size.of(1)) * Size.of(dilation) + Size.of(1) + size_of(high)
-    rest = last + size_of(low) - size_of(reach)
-    return number_of(rest.floordiv(stride) + Size.of(1))
 
 
 def _text(factor: tuple[Atom, int]) -> tuple[str, int]:

@@ -46,7 +46,7 @@ from pyshardy.rules.lookup import ShardingRuleLookup
 from pyshardy.rules.signature import OperationParts, TensorType
 from pyshardy.sizes.reduce_windows import DYNAMIC_REDUCE_WINDOW, window_numbers
 from pyshardy.sizes.signature import DynamicSignature, entry_of
-from pyshardy.sizes.size import Size, num_windows, size_of
+from pyshardy.sizes.size import Size
 from pyshardy.sizes.size_reader import DIMENSION_SIZE, SizeReader
 from pyshardy.sizes.symbols import SizeSymbol, bounds_of, read_symbols
 
@@ -261,7 +261,7 @@ class SizeMap:
         ):
             pairs = zip(self.sizes(value), counts, strict=True)
             if not _is_static(result):
-                self._set(result, (size * Size.of(count) for size, count in pairs))
+                self._set(result, (size * count for size, count in pairs))
 
     def _manual_shards(self, sharding: TensorSharding, manual: Collection[str]) -> list[int]:
         """Return the numbers of shards along manual axes."""
@@ -508,7 +508,7 @@ def _of_collective(sizes: SizeMap, operation: ir.Operation) -> _Found:
         view = AllToAllView(operation)
         split, joined, count = view.split_dimension, view.concat_dimension, view.split_count
         found[split] = found[split].floordiv(count)
-        found[joined] *= Size.of(count)
+        found[joined] *= count
         return {(0, dim): size for dim, size in enumerate(found)}
     groups = CollectiveView(operation).replica_groups
     if not isinstance(groups, ir.DenseIntElementsAttr):
@@ -516,7 +516,7 @@ def _of_collective(sizes: SizeMap, operation: ir.Operation) -> _Found:
     count = shape_of(groups.type)[1]
     if operation.name == "stablehlo.all_gather":
         dim = AllGatherView(operation).all_gather_dim
-        return {(0, dim): found[dim] * Size.of(count)}
+        return {(0, dim): found[dim] * count}
     dim = ReduceScatterView(operation).scatter_dimension
     return {(0, dim): found[dim].floordiv(count)}
 
@@ -542,7 +542,7 @@ def _of_pad(sizes: SizeMap, operation: ir.Operation) -> _Found:
         else [list(map(Size.of, each)) for each in PadView(operation).amounts]
     )
     return {
-        (0, dim): size_of(num_windows(size, low, high, 1, 1, inner.constant + 1))
+        (0, dim): (size - 1) * (inner.constant + 1) + 1 + low + high
         for dim, (size, low, high, inner) in enumerate(
             zip(sizes.sizes(value), *amounts, strict=True) if amounts else ()
         )
@@ -553,7 +553,7 @@ def _of_pad(sizes: SizeMap, operation: ir.Operation) -> _Found:
 def _of_slice(sizes: SizeMap, operation: ir.Operation) -> _Found:
     bounds = _vectors(sizes, list(operation.operands)[1:])
     return {
-        (0, dim): (limit - start + Size.of(step.constant - 1)).floordiv(step.constant)
+        (0, dim): (limit - start + step.constant - 1).floordiv(step.constant)
         for dim, (start, limit, step) in enumerate(zip(*bounds, strict=True) if bounds else ())
         if step.constant
     }
@@ -616,9 +616,9 @@ def _windows(
         stride, dilation, inner = (step.constant for step in each)
         if not stride or not dilation or not inner or edges is None:
             return []
-        reach = (window - Size.of(1)) * Size.of(inner) + Size.of(1)
+        reach, extent = (window - 1) * inner, (size - 1) * dilation  # from the first to the last
         low, high = edges[2 * dim : 2 * dim + 2]
-        found.append(size_of(num_windows(size, low, high, reach, stride, dilation)))
+        found.append((low + extent + high - reach).floordiv(stride) + 1)
     return found
 
 
