@@ -114,7 +114,7 @@ BUDGETS = {
     "rules": 3_550,
     "schedules": 1_670,
     "shard": 1_430,
-    "sizes": 2_460,
+    "sizes": 2_450,
     "testing": 360,
     "timeline": 2_990,
 }
