@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 
 from mlir_sdy.attribute_search import operations_with
 from mlir_sdy.diagnostics import SourceLocation, UsageError, error
@@ -194,9 +195,8 @@ class SizeRefinement:
         with_forms = [each for each, name in named if name in _WITH_FORMS]
         self._assertions = [each for each in with_forms if is_assertion(each)]
         self._with_forms = [each for each in with_forms if not is_assertion(each)]
-        self._computing = [
-            each for each, name in named if name in READ and holds_sizes(each.result.type)
-        ]
+        holds = cache(holds_sizes)  # types repeat
+        self._computing = [each for each, n in named if n in READ and holds(each.result.type)]
         for call in self._assertions:
             self._check_assertion(call)
         for operation in operations_with(SIZES, self._entry):
