@@ -44,6 +44,7 @@ def test_the_plan_of_the_hint(name):
         assert shardings_of(program.static(b=hint)) == shardings_of(same)
 
 
+@pytest.mark.timeout(1800)  # a training step took 13 minutes on a busy machine
 @pytest.mark.parametrize("name", spread([*SYMBOLIC], 3))
 def test_numbers_at_other_sizes(name):
     module = traced(name)
