@@ -97,7 +97,7 @@ BUDGETS = {
     "contracts": 740,
     "cost": 1_220,
     "drawing": 1_040,
-    "dynamic": 2_390,
+    "dynamic": 2_320,
     "explain": 6_620,
     "frontends": 16_160,
     "irtools": 4_400,

@@ -15,9 +15,11 @@ from mlir_sdy.diagnostics import UsageError, collect
 from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import result_shardings_of
 from pyshardy.backends.arrays.sharded_arrays import ShardedArray
+from pyshardy.dynamic.guards import conditions_of
 from pyshardy.program import run_unpartitioned
-from pyshardy.sizes.signature import entry_of
-from pyshardy.sizes.static_program import static_program
+from pyshardy.sizes.signature import entry_of, signature_of
+from pyshardy.sizes.size_map import SizeMap
+from pyshardy.sizes.static_program import static_at
 
 
 def shardings_of(module):
@@ -35,7 +37,7 @@ def shardings_of(module):
 @pytest.mark.parametrize("case", CASES)
 def test_one_plan_and_right_numbers(case):
     module = traced(case, size())
-    same = static_program(module, {"b": 64})
+    same = static_at(module, {"b": 64})
     with collect():
         sdy.propagate(module, hints={"b": 64})
         sdy.propagate(same)
@@ -184,6 +186,19 @@ def test_exported_functions(tmp_path):
         UsageError, match="dimension 1 of %arg0 has size 3: t = 3 is below 4; use t = 4"
     ):
         program.at((12, 3, 16))
+
+
+def test_exported_functions_without_attributes():
+    b, s = jax.export.symbolic_shape("b, s", constraints=["b <= s", "s >= 2"])
+    function = jax.jit(lambda x, y: x.sum(0) + y[:, 0])
+    module = sdy.jax.from_exported(
+        jax.export.export(function)(TYPE((b, s), F32), TYPE((s, 4), F32))
+    )
+    sdy.propagate(module)
+    signature = signature_of(module)
+    assert [*map(str, signature.arguments)] == ["f32[b, s]", "f32[s, 4]"]
+    conditions = conditions_of(module, SizeMap(module, signature))
+    assert [*map(str, conditions)] == ["b <= s: checked at run time; an assertion"]
 
 
 EXPORTED = {

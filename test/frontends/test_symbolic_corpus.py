@@ -5,6 +5,7 @@ import jax
 import jax_devices  # noqa: F401 (before JAX looks for devices)
 import pytest
 from case_counts import cases, spread
+from corpus_programs import OPTIONS
 from dynamic_programs import filled
 from symbolic_corpus import SYMBOLIC, assert_close, expected, inputs_of, traced
 
@@ -13,7 +14,7 @@ from mlir_sdy.diagnostics import UsageError, collect
 from mlir_sdy.traversal import operations_in
 from mlir_sdy.values import result_shardings_of
 from pyshardy.sizes.signature import entry_of
-from pyshardy.sizes.static_program import static_program
+from pyshardy.sizes.static_program import static_at
 
 BACKENDS = ("interpreter", "jit", "xla", "iree")
 
@@ -35,7 +36,7 @@ def shardings_of(module):
 def test_the_plan_of_the_hint(name):
     for hint in (64, 8, 24)[: cases(1)]:
         module = traced(name)
-        same = static_program(module, {"b": hint})
+        same = static_at(module, {"b": hint})
         with collect():
             sdy.propagate(module, hints={"b": hint})
             sdy.propagate(same)
@@ -43,6 +44,7 @@ def test_the_plan_of_the_hint(name):
         assert shardings_of(program.static(b=hint)) == shardings_of(same)
 
 
+@pytest.mark.timeout(1800)  # a training step took 13 minutes on a busy machine
 @pytest.mark.parametrize("name", spread([*SYMBOLIC], 3))
 def test_numbers_at_other_sizes(name):
     module = traced(name)
@@ -51,12 +53,12 @@ def test_numbers_at_other_sizes(name):
         program = sdy.partition(module)
     plan = sdy.asm(module)
     rounding = 0.05 if "bf16" in plan else 1e-4
-    for size in (12, 8, 4, 20, 32)[: cases(1)]:
-        inputs = inputs_of(program.input_specs(b=size), size)
-        wanted = expected(name, size, inputs, "jit")
+    for size in (12, 8, 4, 20, 24)[: cases(1)]:
+        inputs = inputs_of(name, program.input_specs(b=size), size)
+        wanted = expected(name, size, inputs)
         for backend in BACKENDS[: cases(1)]:
             with collect():
-                assert_close(program.run(inputs, backend), wanted, rounding)
+                assert_close(program.run(inputs, backend, OPTIONS), wanted, rounding)
     assert sdy.asm(module) == plan  # found once
 
 
@@ -86,12 +88,12 @@ def test_programs_for_capacities(name):
     rounding = 0.05 if "bf16" in sdy.asm(module) else 1e-3
     made = set()
     for number in sizes[: cases(1)]:
-        inputs = inputs_of(program.input_specs(b=number), number)
+        inputs = inputs_of(name, program.input_specs(b=number), number)
         capacity = program.at(b=number)
         made.add(id(capacity))
         with collect():
-            found = capacity.run(filled(capacity, inputs, {"b": number}), "jit")
-            wanted = expected(name, number, inputs, "jit")
+            found = capacity.run(filled(capacity, inputs, {"b": number}), "jit", OPTIONS)
+            wanted = expected(name, number, inputs)
         cut = (
             one[tuple(map(slice, other.shape))] for one, other in zip(found, wanted, strict=True)
         )

@@ -16,7 +16,7 @@ from pyshardy.pipeline import run_pipeline
 from pyshardy.program import run_unpartitioned
 from pyshardy.sizes.signature import entry_of, signature_of
 from pyshardy.sizes.size_map import SizeMap
-from pyshardy.sizes.static_program import static_program
+from pyshardy.sizes.static_program import static_at
 
 SHARDINGS = (
     '{"data"}, {}',
@@ -249,7 +249,7 @@ def refined_by_host(module, specs):
 def check(module, first=8):
     signature = signature_of(module)
     values = {name: first + 4 * number for number, name in enumerate(signature.symbols)}
-    same = static_program(module, values)
+    same = static_at(module, values)
     (returned,) = [*entry_of(module).regions[0].blocks[0].operations][-1].operands
     found = SizeMap(module, signature)
     assert not found.equalities

@@ -28,12 +28,21 @@ Buckets: TypeAlias = "Mapping[str, Bucket]"
 _EXPECTED = "a list of sizes such as [1, 4, 16], which may end with ..., 'pow2', or a multiple"
 
 
-def check_buckets(buckets: Mapping[str, Bucket], symbols: Mapping[str, SizeSymbol]) -> None:
-    """Check buckets.
+def buckets_of(
+    given: Buckets | Bucket | None, symbols: Mapping[str, SizeSymbol]
+) -> Mapping[str, Bucket]:
+    """Return the buckets of symbols that have some.
+
+    Args:
+        given: the buckets by the names of symbols, or those of all; None for no buckets.
+        symbols: the symbols by their names.
 
     Raises:
         UsageError: there is no such symbol, or buckets are of another form.
     """
+    if given is None:
+        return {}
+    buckets: Buckets = given if isinstance(given, Mapping) else dict.fromkeys(symbols, given)
     for name, bucket in buckets.items():
         check_name(name, symbols, "buckets")
         problem = _problem_of(bucket)
@@ -45,6 +54,7 @@ def check_buckets(buckets: Mapping[str, Bucket], symbols: Mapping[str, SizeSymbo
             if largest < low:
                 message = f"the buckets of {name} end at {largest}, below its least value {low}"
                 raise UsageError(error(message))
+    return buckets
 
 
 def capacity(bucket: Bucket, symbol: SizeSymbol, value: int) -> int:

@@ -32,12 +32,11 @@ from pyshardy.irtools.functions import returned_values
 from pyshardy.irtools.named_values import result_names
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder, i64_attribute
 from pyshardy.irtools.tensor_types import element_type_of
-from pyshardy.sizes.constraints import ASSERTED, is_implied
 from pyshardy.sizes.signature import EQUAL_SIZES, DynamicSignature, entry_of, interface_attributes
 from pyshardy.sizes.size import Size
 from pyshardy.sizes.size_map import SizeMap
 from pyshardy.sizes.size_reader import DIMENSION_SIZE
-from pyshardy.sizes.static_program import ASSERTION, assertions_in
+from pyshardy.sizes.static_program import ASSERTED, ASSERTION, assertions_in
 from pyshardy.sizes.symbols import SizeSymbol
 
 Uneven: TypeAlias = Literal["guard", "pad", "unshard"]
@@ -101,6 +100,7 @@ class Guard:
         divisor: the number that divides the size.
         size: the size; None for one of a result whose expression is unknown.
         port: the argument or result.
+        index: its position among the arguments and results.
         dim: its dimension.
         is_proven: whether it always holds.
         policy: what is done if it doesn't hold.
@@ -109,6 +109,7 @@ class Guard:
     divisor: int
     size: Size | None
     port: DynamicPort
+    index: int
     dim: int
     is_proven: bool
     policy: Uneven
@@ -160,9 +161,6 @@ def check_word(option: str, word: str, words: Sequence[str]) -> None:
         raise UsageError(error(f"'{option}' can't be '{word}'{near}"))
 
 
-_OF_SHAPES = "Input shapes do not match the polymorphic shapes specification"
-
-
 def ports_of(
     module: ir.Module, signature: DynamicSignature, sizes: SizeMap
 ) -> tuple[tuple[DynamicPort, ...], tuple[DynamicPort, ...]]:
@@ -174,21 +172,24 @@ def ports_of(
         sizes: the sizes of its values.
     """
     entry, meshes, known = entry_of(module), meshes_of(module), signature.symbols.keys()
-    block, (arguments, results) = entry.regions[0].blocks[0], interface_attributes(entry)
-    returned = zip(returned_values(entry) or (), result_names(entry), results, strict=True)
+    block = entry.regions[0].blocks[0]
+    given, found = interface_attributes(entry, GIVEN), interface_attributes(entry, SHARDING)
     inputs = (
-        (e.name, e.element, e.sizes, arguments[e.index], block.arguments[e.index].location)
+        (e.name, e.element, e.sizes, given[0][i], found[0][i], block.arguments[i].location)
         for e in signature.arguments
+        for i in (e.index,)
     )
+    returned = zip(returned_values(entry) or (), result_names(entry), strict=True)
     outputs = (
         (
             name or f"result {index}",
             str(element_type_of(value.type)),
             [size if size.symbols <= known else None for size in sizes.sizes(value)],
-            given,
+            given[1][index],
+            found[1][index],
             entry.location,
         )
-        for index, (value, name, given) in enumerate(returned)
+        for index, (value, name) in enumerate(returned)
     )
     return tuple(_port(meshes, *e) for e in inputs), tuple(_port(meshes, *e) for e in outputs)
 
@@ -198,18 +199,18 @@ def _port(
     name: str,
     element: str,
     sizes: Sequence[Size | None],
-    attributes: Mapping[str, ir.Attribute],
+    given: ir.Attribute | None,
+    found: ir.Attribute | None,
     location: ir.Location,
 ) -> DynamicPort:
-    def sharding_of(attribute: str) -> TensorSharding:
-        given = attributes.get(attribute)
-        return TensorSharding.fully_closed(len(sizes), Mesh()) if given is None else value_of(given)
-
-    sharding = sharding_of(SHARDING)
+    before, sharding = (
+        TensorSharding.fully_closed(len(sizes), Mesh()) if each is None else value_of(each)
+        for each in (given, found)
+    )
     mesh = mesh_of(sharding, meshes) or Mesh()
     axes = tuple(tuple(axis.name for axis in each) for each in sharding.dim_axes)
     shards = tuple(each.sharded_size(mesh) for each in sharding.dim_shardings)
-    is_given = tuple(map(bool, sharding_of(GIVEN).dim_axes))
+    is_given = tuple(map(bool, before.dim_axes))
     place = location_of(location)
     return DynamicPort(name, element, tuple(sizes), axes, shards, is_given, place)
 
@@ -231,27 +232,25 @@ def guards_of(
         check_word("uneven", policy, POLICIES)
     multiples = {name: each.multiple_of for name, each in symbols.items()}
     found: list[Guard] = []
-    for port in ports:
+    for index, port in enumerate(ports):
         for dim, (size, count) in enumerate(zip(port.sizes, port.shards, strict=True)):
             if count == 1 or (size is not None and size.constant is not None):
                 continue
             is_proven = size is not None and size.divisible_by(count, multiples) is True
             chosen = policy or ("pad" if port.is_given[dim] else "unshard")
-            guard = Guard(count, size, port, dim, is_proven, chosen)
+            guard = Guard(count, size, port, index, dim, is_proven, chosen)
             if not any(each.covers(guard) for each in found):
                 found = [each for each in found if not guard.covers(each)] + [guard]
     return found
 
 
-def assert_guards(
-    module: ir.Module, signature: DynamicSignature, guards: Iterable[tuple[int, Guard]]
-) -> None:
+def assert_guards(module: ir.Module, signature: DynamicSignature, guards: Iterable[Guard]) -> None:
     """Write assertions about sizes that other tools check, at the end of a program, in place.
 
     Args:
         module: the propagated program.
         signature: its arguments. That dimensions have one size is asserted, too.
-        guards: guards, with the positions of their arguments and results.
+        guards: its guards; those that refuse sizes are asserted.
     """
     entry, builder = entry_of(module), StablehloBuilder()
     block = entry.regions[0].blocks[0]
@@ -260,7 +259,7 @@ def assert_guards(
     first: dict[Size, tuple[ir.Value, str]] = {}
     with entry.context, entry.location, ir.InsertionPoint.at_block_terminator(block):
         scalar = ir.RankedTensorType.get([], ir.IntegerType.get_signless(32))
-        zero = builder.splat(scalar, 0)
+        zero, version = builder.splat(scalar, 0), ir.IntegerAttr.get(scalar.element_type, 2)
 
         def size_of_dim(value: ir.Value, dim: int) -> ir.Value:
             dimension = {"dimension": i64_attribute(dim)}
@@ -268,16 +267,14 @@ def assert_guards(
 
         def check(size: ir.Value, expected: ir.Value, message: str) -> None:
             text, effect = ir.StringAttr.get(message), ir.BoolAttr.get(True)
-            version = ir.IntegerAttr.get(scalar.element_type, 2)
             attributes = {"error_message": text, "has_side_effect": effect, "api_version": version}
             builder.custom_call(ASSERTION, [builder.compare("EQ", size, expected)], (), attributes)
 
-        for index, guard in guards:
-            size, divisor = (
-                size_of_dim(values[index], guard.dim),
-                builder.splat(scalar, guard.divisor),
-            )
-            check(builder.binary("remainder", size, divisor), zero, str(guard))
+        for guard in guards:
+            if guard.policy == "guard" and not guard.is_proven:
+                size = size_of_dim(values[guard.index], guard.dim)
+                divisor = builder.splat(scalar, guard.divisor)
+                check(builder.binary("remainder", size, divisor), zero, str(guard))
         for value, argument in zip(values, signature.arguments, strict=False):
             for dim, expression in enumerate(argument.sizes):
                 if expression.constant is None:
@@ -287,25 +284,21 @@ def assert_guards(
                         check(number, other, f"{place} has the size of {of}")
 
 
-def conditions_of(
-    module: ir.Module, symbols: Mapping[str, SizeSymbol], sizes: SizeMap
-) -> list[Condition]:
+def conditions_of(module: ir.Module, sizes: SizeMap) -> list[Condition]:
     """Return the conditions of a program apart from ranges, divisors and shardings.
 
     Args:
-        module: the program.
-        symbols: the symbols by their names.
+        module: the program, whose calls are inlined.
         sizes: the sizes of its values.
     """
     kept = get_discardable(module.operation, EQUAL_SIZES)
     texts = [*(each.value for each in kept or ()), *map(str, sizes.equalities)]
     found = [Condition("equal", each) for each in texts]
     for call in assertions_in(module):
-        message = text_of(call, "error_message") or "an assertion"
-        asserted = ASSERTED.search(message)
-        if asserted is None and message.startswith(_OF_SHAPES):
-            continue  # the values of symbols are found from the shapes
-        if asserted is None or not is_implied(asserted[1], symbols):
+        (holds,) = sizes.read(call.operands[0]) or (None,)
+        if holds is None or holds.constant != 1:
+            message = text_of(call, "error_message") or "an assertion"
+            asserted = ASSERTED.search(message)
             place = location_of(call.location)
             where = "" if place is None else f" at {place}"
             told = asserted[1] if asserted else message

@@ -13,15 +13,15 @@ what is beyond is padding, at the end of each dimension, and is never read:
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping, Sequence
 
 from mlir_sdy.diagnostics import error
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import OpShardingRule
+from mlir_sdy.uses import place_behind
 from mlir_sdy.values import COMPUTATIONS
 from pyshardy.dynamic.padded_operations import FUNCTIONS, CapacityError, Contents, Place
-from pyshardy.irtools.stablehlo_builder import StablehloBuilder, integer_literal
+from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import FunctionView
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.function_context import FunctionContext
@@ -38,8 +38,7 @@ from pyshardy.sizes.size_reader import DIMENSION_SIZE
 from pyshardy.sizes.static_program import (
     SizeRefinement,
     assertions_in,
-    fits,
-    insertion_point_of,
+    constant_of,
     made_static,
     shape_operands,
     without_calls,
@@ -160,12 +159,10 @@ class _Masking:
         """Give operations the sizes from which their types are computed."""
         for operation in operations:
             for index in shape_operands(operation):
-                kind = operation.operands[index].type
-                sizes = self._types.sizes.read(operation.operands[index]) or ()
-                numbers = [each.constant for each in sizes if each.constant is not None]
-                if len(numbers) == math.prod(shape_of(kind)) and fits(kind, numbers):
-                    with operation.location, ir.InsertionPoint(operation):
-                        literal = StablehloBuilder().literal(integer_literal(kind, numbers))
+                value = operation.operands[index]
+                with ir.InsertionPoint(operation):
+                    literal = constant_of(value, self._types.sizes.read(value) or ())
+                if literal is not None:
                     operation.operands[index] = literal
 
     def _fix_numbers(self) -> None:
@@ -187,7 +184,7 @@ class _Masking:
             is_source = isinstance(value, ir.BlockArgument) or value.owner.name == DIMENSION_SIZE
             is_known = size.symbols <= self._scalars.keys()
             if (is_source and is_known) or size.constant is not None:
-                with insertion_point_of(value), value.location:
+                with place_behind(value), value.location:
                     number = self._padded.builder.number(value.type, number_of(size))
                 value.replace_all_uses_with(number)
 

@@ -39,6 +39,7 @@ from pyshardy.partition.records.convolution import spatial_dims
 from pyshardy.partition.records.reduce_window import windows_of
 from pyshardy.partition.types.neutral_elements import neutral_element
 from pyshardy.partition.types.padding_builder import Content, PaddingBuilder
+from pyshardy.partition.types.reshapes import reshape_groups
 from pyshardy.sizes.size import Number, Size, number_of, size_of
 
 Place: TypeAlias = tuple[int, int]
@@ -122,37 +123,17 @@ def _fit_reshape(known: Contents, operation: ir.Operation, _: Vectors) -> Fitted
     """Fit a reshape that merges or splits dimensions of which only the first one is padded."""
     values = operation.operands[0], operation.results[0]
     padded, shapes = known.dims(values[0]), [shape_of(each.type) for each in values]
-    for groups in _groups(*shapes) if padded else ():
+    for groups in reshape_groups(*shapes) if padded else ():
         products: list[Size] = []
         for value, shape, dims in zip(values, shapes, groups, strict=True):
             first = next((d for d in dims if shape[d] > 1 or d in known.dims(value)), None)
             if ({*dims} - {first}) & {*known.dims(value)}:
                 known.refuse(operation, values[0], padded[0])
-            sizes = (size_of(known.content(value)[dim]) for dim in dims)
-            products.append(math.prod(sizes, start=Size.of(1)))
+            sizes = (known.content(value)[dim] for dim in dims)
+            products.append(size_of(math.prod(sizes)))
         if products[0] != products[1]:
             known.refuse(operation, values[0], padded[0])
     return [(0, dim) for dim in padded]
-
-
-def _groups(before: Sequence[int], after: Sequence[int]) -> list[tuple[list[int], list[int]]]:
-    """Return the least groups of dimensions with equal products, in order."""
-    groups: list[tuple[list[int], list[int]]] = []
-    old: list[int] = []
-    new: list[int] = []
-    place = 0
-    for dim in range(len(before)):
-        old.append(dim)
-        size = math.prod(before[each] for each in old)
-        while place < len(after) and math.prod(after[each] for each in new) < size:
-            new.append(place)
-            place += 1
-        if math.prod(after[each] for each in new) == size and (size > 1 or dim == len(before) - 1):
-            groups.append((old, new))
-            old, new = [], []
-    if groups:
-        groups[-1] = [*groups[-1][0], *old], [*groups[-1][1], *range(place, len(after))]
-    return groups
 
 
 def _fit_slice(known: Contents, operation: ir.Operation, vectors: Vectors) -> Fitted:
@@ -183,7 +164,7 @@ def _fit_concatenate(known: Contents, operation: ir.Operation, _: Vectors) -> Fi
         starts = [number_of(start) if d == dim else 0 for d in range(len(shape_of(value.type)))]
         at = [known.builder.number(scalar, each) for each in starts]
         joined = builder.dynamic_update_slice(joined, value, at)
-        start += size_of(known.content(value)[dim])
+        start += known.content(value)[dim]
     known.keep(joined, known.content(result))
     result.replace_all_uses_with(joined)
     operation.erase()
@@ -269,7 +250,7 @@ def _fit_windows(known: Contents, operation: ir.Operation, vectors: Vectors) -> 
         length = view.window_dimensions[dim]
         given = (lengths[dim], *edges[2 * dim : 2 * dim + 2]) if lengths and edges else None
         if given != (length, *static[dim]):
-            rest = number_of(size_of(size) - Size.of(1))
+            rest = number_of(size_of(size) - 1)
             names = combining_operations(operation.regions[0].blocks[0])
             is_cumulative = given in ((size, rest, 0), (size, 0, rest))
             is_cumulative &= (window.stride, window.dilation, window.size) == (1, 1, length)
@@ -348,7 +329,7 @@ def _fit_reverse(known: Contents, operation: ir.Operation, _: Vectors) -> Fitted
     with ir.InsertionPoint.after(operation):
         starts = [
             known.builder.number(
-                scalar, number_of(Size.of(size) - size_of(content[dim])) if dim in dims else 0
+                scalar, number_of(size - size_of(content[dim])) if dim in dims else 0
             )
             for dim, size in enumerate(shape)
         ]
@@ -372,13 +353,13 @@ def _fit_scatter(known: Contents, operation: ir.Operation, _: Vectors) -> Fitted
     updates = range(count + 1, 2 * count + 1)
     fitted: set[Place] = set()
     for dim, window in window_dims(operation).items():
-        missing = size_of(known.content(value)[dim]) - size_of(known.content(update)[window])
-        left = Size.of(shape_of(value.type)[dim] - shape_of(update.type)[window])
-        if left == Size.of(0) or window not in known.dims(update):
+        missing = size_of(known.content(value)[dim]) - known.content(update)[window]
+        left = shape_of(value.type)[dim] - shape_of(update.type)[window]
+        if left == 0 or window not in known.dims(update):
             continue
         find = record_of(operation.name).neutral_values
         neutrals = (find and find(operation)) or {}
-        if missing != left or len(neutrals) != count:
+        if number_of(missing) != left or len(neutrals) != count:
             known.refuse(operation, update, window)
         for index, neutral in neutrals.items():
             known.mask(operation, PaddingMask(index, [window], neutral))

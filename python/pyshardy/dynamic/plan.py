@@ -11,7 +11,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
@@ -104,17 +103,12 @@ def at_hints(module: ir.Module, hints: Mapping[str, int]) -> tuple[ir.Module, ir
             raise PassError(error(message, location_of(each.location)))
     verify_given(module)  # the host verifies the static program
     try:
-        return _planned_at_hints(module, hints)
+        dynamic = without_calls(module)
+        _remember_given(dynamic)
+        return dynamic, unified(dynamic, lambda signature: _at_hints(dynamic, signature, hints))
     except Exception:
         verify(module)  # an invalid program is told as such
         raise
-
-
-def _planned_at_hints(module: ir.Module, hints: Mapping[str, int]) -> tuple[ir.Module, ir.Module]:
-    dynamic = without_calls(module)
-    _remember_given(dynamic)
-    static = unified(dynamic, lambda signature: _at_hints(dynamic, signature, hints))
-    return dynamic, static
 
 
 def _at_hints(
@@ -137,12 +131,8 @@ def _at_hints(
 
 def _remember_given(module: ir.Module) -> None:
     """Keep the shardings that the arguments and results have before propagation."""
-    both = interface_attributes(entry_of(module))
-    for given in itertools.chain(*both):
-        given.pop(GIVEN, None)
-        if SHARDING in given:
-            given[GIVEN] = given[SHARDING]
-    set_interface_attributes(entry_of(module), *both)
+    entry = entry_of(module)
+    set_interface_attributes(entry, GIVEN, *interface_attributes(entry, SHARDING))
 
 
 def number_operations(module: ir.Module) -> None:
@@ -195,14 +185,10 @@ def take_plan(static: ir.Module, dynamic: ir.Module) -> None:
     for target in (named[number][0] for number in left):
         if len(target.results) and not any(True for each in target.results for _ in each.uses):
             target.erase()
-    both = interface_attributes(entry_of(dynamic))
-    arguments = (each for index, each in enumerate(both[0]) if index not in signature.constants)
-    found = itertools.chain(*interface_attributes(entry_of(static)))
-    for source, given in zip(found, itertools.chain(arguments, both[1]), strict=True):
-        given.pop(SHARDING, None)
-        if SHARDING in source:
-            given[SHARDING] = source[SHARDING]
-    set_interface_attributes(entry_of(dynamic), *both)
+    arguments, results = interface_attributes(entry_of(static), SHARDING)
+    for index in sorted(signature.constants):
+        arguments.insert(index, None)
+    set_interface_attributes(entry_of(dynamic), SHARDING, arguments, results)
 
 
 def _use_copies(

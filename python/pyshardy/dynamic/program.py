@@ -31,7 +31,7 @@ from mlir_sdy.model import Shape
 from pyshardy.backends import CompileOptions, SpmdProgram
 from pyshardy.backends.arrays.sharded_arrays import ShardedArray
 from pyshardy.display import Displayed, Table, counted
-from pyshardy.dynamic.buckets import Bucket, Buckets, capacity, check_buckets, within
+from pyshardy.dynamic.buckets import Bucket, Buckets, buckets_of, capacity, within
 from pyshardy.dynamic.choices import FREEZES, ChoiceRecorder, Freeze
 from pyshardy.dynamic.guards import (
     Condition,
@@ -57,7 +57,6 @@ from pyshardy.program import PartitionedProgram, Port
 from pyshardy.sizes.signature import (
     DynamicSignature,
     entry_of,
-    interface_attributes,
     set_interface_attributes,
     signature_of,
 )
@@ -131,14 +130,7 @@ class DynamicProgram(Displayed):
         signature = signature_of(self._module)
         symbols = with_hints(signature.symbols, {}, self._module)
         self._signature = DynamicSignature(symbols, signature.arguments, signature.constants)
-        self._buckets: Buckets = (
-            buckets
-            if isinstance(buckets, Mapping)
-            else {}
-            if buckets is None
-            else dict.fromkeys(symbols, buckets)
-        )
-        check_buckets(self._buckets, symbols)
+        self._buckets = buckets_of(buckets, symbols)
         self._programs: OrderedDict[tuple[int, ...], _Made] = OrderedDict()
         self._values_at = lru_cache(_MOST_SHAPES)(self._signature.values_of)
         self._capacities_at = lru_cache(_MOST_SHAPES)(self._capacities)
@@ -197,7 +189,7 @@ class DynamicProgram(Displayed):
     @property
     def guards(self) -> tuple[Guard | Condition, ...]:
         """The conditions on sizes: of shardings, of equal sizes, and of the program."""
-        return (*self._guards, *conditions_of(self._module, self.sizes, self._map))
+        return (*self._guards, *conditions_of(self._module, self._map))
 
     @cached_property
     def _guards(self) -> list[Guard]:
@@ -332,7 +324,7 @@ class DynamicProgram(Displayed):
         values = self._values(shapes, {})
         made = self._at(values)
         padded = [
-            array if _is_placed(array, port) else _padded_array(array, port.spec.shape)
+            array if _is_placed(array, port) else _padded(array, port.spec.shape, np.pad)
             for array, port in zip(given, made.program.inputs, strict=False)
         ]
         found = made.program.run_sharded([*padded, *_scalars(made, values)], backend, options)
@@ -362,6 +354,7 @@ class DynamicProgram(Displayed):
 
         from pyshardy.frontends.jax.lowered import structure_of  # noqa: PLC0415 (loads JAX)
 
+        numpy: Any = jax.numpy
         functions: dict[int, tuple[PartitionedProgram, Callable[..., Any]]] = {}
         counts = {"arguments": len(self._names), "results": len(self.outputs)}
         structure = structure_of(self._module, **counts)
@@ -378,8 +371,7 @@ class DynamicProgram(Displayed):
             if not made.symbols:
                 return function(*arguments, **keywords)
             for index, (array, port) in enumerate(zip(leaves, made.program.inputs, strict=False)):
-                missing = _missing(np.shape(array), port.spec.shape)
-                leaves[index] = jax.numpy.pad(array, missing) if any(map(any, missing)) else array
+                leaves[index] = _padded(array, port.spec.shape, numpy.pad)
             found = function(*leaves, *_scalars(made, values))
             cut = _cut(found, self._result_shapes(values))
             return tuple(cut) if structure is None else structure.out_tree.unflatten(cut)
@@ -444,10 +436,8 @@ class DynamicProgram(Displayed):
         entry = entry_of(static)
         types = function_type_of(entry)
         self._check_guards(capacities, types)
-        both = interface_attributes(entry)
-        for given in itertools.chain(*both):
-            given.pop(GIVEN, None)  # only dynamic programs have it
-        set_interface_attributes(entry, *both)
+        without = ([None] * len(each) for each in (types.inputs, types.results))
+        set_interface_attributes(entry, GIVEN, *without)  # only dynamic programs have it
         if not all(each.is_proven for each in self._guards):
             with collect():  # the guards say it
                 run_pipeline(static, _TRIM)
@@ -525,11 +515,9 @@ class DynamicProgram(Displayed):
         Raises:
             UsageError: one doesn't hold.
         """
-        ports = (*self.inputs, *self.outputs)
         of_ports = (*types.inputs[: len(self.inputs)], *types.results)
         for guard in self._guards:
-            at = next(index for index, each in enumerate(ports) if each is guard.port)
-            number = shape_of(of_ports[at])[guard.dim]
+            number = shape_of(of_ports[guard.index])[guard.dim]
             if guard.policy == "guard" and number % guard.divisor:
                 raise guard.failure(number, self._nearest(guard, values))
 
@@ -547,14 +535,10 @@ class DynamicProgram(Displayed):
         return found
 
 
-def _missing(shape: Shape, padded: Shape) -> list[tuple[int, int]]:
-    """Return the padding of an array behind its dimensions, as `np.pad` takes it."""
-    return [(0, size - has) for size, has in zip(padded, shape, strict=True)]
-
-
-def _padded_array(array: Any, shape: Shape) -> Any:
-    missing = _missing(np.shape(array), shape)
-    return np.pad(np.asarray(array), missing) if any(map(any, missing)) else array
+def _padded(array: Any, shape: Shape, pad: Callable[..., Any]) -> Any:
+    """Return an array with padding behind its dimensions."""
+    missing = [(0, size - has) for size, has in zip(shape, np.shape(array), strict=True)]
+    return pad(array, missing) if any(map(any, missing)) else array
 
 
 def _cut(arrays: Iterable[Any], shapes: Iterable[Shape]) -> list[Any]:

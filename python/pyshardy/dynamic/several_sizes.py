@@ -27,9 +27,9 @@ from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import identity, ir, location_of
 from mlir_sdy.late_numpy import np
 from mlir_sdy.traversal import operations_in
+from mlir_sdy.uses import replace_by
 from pyshardy.irtools.constants import constant_integers, filled, splat_of
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder, i64_attribute
-from pyshardy.irtools.stablehlo_views import ConstantView
 from pyshardy.irtools.static_shapes import SIZES_OF
 from pyshardy.irtools.tensor_types import element_type_of, shape_of, with_shape
 from pyshardy.irtools.walks import tell_inserted
@@ -80,19 +80,12 @@ def _aligned(
         PassError: the programs have others, or other operands.
     """
     walks = [[each.operation for each in operations_in(entry)][1:] for entry in entries]
-    known: list[dict[int, tuple[int, ...]]] = [{} for _ in entries]
+    known: list[dict[int, int]] = [{} for _ in entries]
     for names, entry in zip(known, entries, strict=True):
-        _name_values(names, entry, -1)
+        _number_values(names, entry)
     aligned: list[tuple[ir.Operation, ...]] = []
-    for number, operations in enumerate(itertools.zip_longest(*walks)):
-        uses: list[Any] = []
-        for names, operation in zip(known, operations, strict=True):
-            if operation is None:
-                uses.append(None)
-                continue
-            _name_values(names, operation, number)
-            operands = [names.get(identity(each)) for each in operation.operands]
-            uses.append((operation.name, operands, len(operation.results)))
+    for operations in itertools.zip_longest(*walks):
+        uses = list(map(_number_values, known, operations))
         at = next((index for index, each in enumerate(uses) if each != uses[0]), None)
         if at is not None:
             told = [", ".join(f"{k} = {v}" for k, v in values[each].items()) for each in (0, at)]
@@ -103,14 +96,16 @@ def _aligned(
     return aligned
 
 
-def _name_values(names: dict[int, tuple[int, ...]], operation: ir.Operation, number: int) -> None:
-    """Number the results of an operation, and the arguments of its regions."""
-    for index, result in enumerate(operation.results):
-        names[identity(result)] = number, index
+def _number_values(known: dict[int, int], operation: ir.Operation | None) -> Any:
+    """Number the values that an operation defines, and return what it is, and its operands."""
+    if operation is None:
+        return None
+    operands = [known.get(identity(each)) for each in operation.operands]
     blocks = [block for region in operation.regions for block in region.blocks]
-    for position, block in enumerate(blocks):
-        for index, argument in enumerate(block.arguments):
-            names[identity(argument)] = number, index, position
+    arguments = (argument for block in blocks for argument in block.arguments)
+    for value in (*operation.results, *arguments):
+        known[identity(value)] = len(known)
+    return operation.name, operands, len(operation.results)
 
 
 def _refusal(operation: ir.Operation, problem: str) -> PassError:
@@ -179,17 +174,17 @@ class _Generalization:
         with first.context, first.location:
             if first.name == "stablehlo.constant":
                 if is_dynamic or differing:
-                    self._replace(first, self._constant(operations, sizes[0]))
-            elif first.name in _OF_RESULT and is_dynamic:
-                operands = [*first.operands, self._array(sizes[0])]
-                self._make_dynamic(first, _OF_RESULT[first.name], operands, ())
-            elif first.name in _OF_ATTRIBUTES and differing:
-                name, numbers = _OF_ATTRIBUTES[first.name]
+                    replace_by(first, self._constant(operations, sizes[0]))
+            elif first.name in _DYNAMIC_FORMS and (
+                differing if _DYNAMIC_FORMS[first.name][1] else is_dynamic
+            ):
+                name, numbers = _DYNAMIC_FORMS[first.name]
                 if not set(differing) <= set(numbers):
                     raise self._no_form(first, differing)
                 lists = [[[*ir.DenseI64ArrayAttr(a[n])] for a in attributes] for n in numbers]
-                arrays = [self._array(self._sizes(each, first)) for each in lists]
-                self._make_dynamic(first, name, [*first.operands, *arrays], numbers)
+                arrays = [self._sizes(each, first) for each in lists] or sizes
+                operands = [*first.operands, *map(self._array, arrays)]
+                self._make_dynamic(first, name, operands, numbers)
             elif first.name == "stablehlo.reduce_window" and differing:
                 numbers = zip(*map(window_numbers, operations), strict=True)
                 arrays = [self._array(self._sizes(each, first)) for each in numbers]
@@ -211,25 +206,21 @@ class _Generalization:
     def _set_type(self, values: Sequence[ir.Value], operation: ir.Operation) -> list[Size]:
         """Give a value the type that it has for all sizes, and return its sizes."""
         shapes = [shape_of(each.type) for each in values]
-        sizes: list[Size] = []
-        for dim, numbers in enumerate(zip(*shapes, strict=True)):
-            size = self._expressions.of(numbers)
-            if size is None:
-                problem = f"dimension {dim} of a result of '{operation.name}' is no expression of"
-                raise _refusal(operation, f"{problem} the sizes of the arguments: it is {numbers}")
-            sizes.append(size)
+        sizes = self._sizes(shapes, operation, "dimensions of a result")
         if any(each.constant is None for each in sizes):
             shape = [_DYNAMIC if each.constant is None else each.constant for each in sizes]
             values[0].set_type(with_shape(values[0].type, shape))
         return sizes
 
-    def _sizes(self, arrays: Sequence[Sequence[int]], operation: ir.Operation) -> list[Size]:
+    def _sizes(
+        self, arrays: Sequence[Sequence[int]], operation: ir.Operation, what: str = "numbers"
+    ) -> list[Size]:
         """Return the sizes that lists of numbers have at the same positions."""
         sizes = [self._expressions.of(numbers) for numbers in zip(*arrays, strict=True)]
         known = [each for each in sizes if each is not None]
         if len(known) < len(sizes):
-            problem = f"numbers of '{operation.name}' are no expressions of the sizes: {arrays[0]}"
-            raise _refusal(operation, f"{problem} and {arrays[1]}")
+            problem = f"{what} of '{operation.name}' are no expressions of the sizes"
+            raise _refusal(operation, f"{problem}: {[*arrays[0]]} and {[*arrays[1]]}")
         return known
 
     def _no_form(self, operation: ir.Operation, differing: Sequence[str]) -> PassError:
@@ -237,10 +228,6 @@ class _Generalization:
         return _refusal(operation, f"'{operation.name}' has no form with dynamic sizes{why}")
 
     # --- Operations ---------------------------------------------------------------------------
-
-    def _replace(self, operation: ir.Operation, value: ir.Value) -> None:
-        operation.results[0].replace_all_uses_with(value)
-        operation.erase()
 
     def _make_dynamic(
         self,
@@ -252,33 +239,28 @@ class _Generalization:
         kept = {key: each for key, each in operation.attributes.items() if key not in dropped}
         with ir.InsertionPoint(operation):
             made = self._builder.create(name, operands, [operation.results[0].type], kept)
-        self._replace(operation, made.results[0])
+        replace_by(operation, *made.results)
 
     def _constant(self, operations: Sequence[ir.Operation], sizes: Sequence[Size]) -> ir.Value:
         """Build a constant whose shape or number depends on sizes."""
         first = operations[0]
         result = first.results[0].type
-        elements = [splat_of(each.results[0]) for each in operations]
+        elements: list[Any] = [splat_of(each.results[0]) for each in operations]
         with ir.InsertionPoint(first):
             if any(each is None for each in elements):
                 return self._elements(operations, sizes)
-            if any(each != elements[0] for each in elements):
-                numbers = [
-                    float(each.value)
-                    for each in elements
-                    if isinstance(each, ir.IntegerAttr | ir.FloatAttr)
-                ]
-                scalar = self._number(numbers, first)
+            if all(each == elements[0] for each in elements):
+                literal = filled(with_shape(result, ()), elements[0])
+                scalar = self._builder.literal(literal)
+            elif any(isinstance(each, ir.ArrayAttr) for each in elements):  # complex numbers
+                return self._elements(operations, sizes)
             else:
-                scalar_type = with_shape(result, ())
-                literal = ConstantView(first).value.get_splat_value()
-                scalar = self._builder.literal(filled(scalar_type, literal))
-            if not sizes:
-                return scalar
-            none = {"broadcast_dimensions": ir.DenseI64ArrayAttr.get([])}
+                scalar = self._number([float(each.value) for each in elements], first)
             if all(each.constant is not None for each in sizes):
-                return self._builder.broadcast_in_dim(scalar, shape_of(result))
+                shape = shape_of(result)
+                return self._builder.broadcast_in_dim(scalar, shape) if shape else scalar
             operands, name = [scalar, self._array(sizes)], "stablehlo.dynamic_broadcast_in_dim"
+            none = {"broadcast_dimensions": ir.DenseI64ArrayAttr.get([])}
             return self._builder.create(name, operands, [result], none).result
 
     def _elements(self, operations: Sequence[ir.Operation], sizes: Sequence[Size]) -> ir.Value:
@@ -367,13 +349,9 @@ _DYNAMIC = ir.ShapedType.get_dynamic_size()
 _MOST_ELEMENTS = 64
 """The elements of a constant that may depend on sizes."""
 
-_OF_RESULT = {static: name for name, (static, _, numbers) in SIZES_OF.items() if not numbers}
-"""Operations whose result has a size that operands don't have, with their dynamic forms."""
-
-_OF_ATTRIBUTES = {
-    static: (name, numbers) for name, (static, _, numbers) in SIZES_OF.items() if numbers
-}
-"""Operations with sizes in attributes, with their dynamic forms, which have them as operands."""
+_DYNAMIC_FORMS = {static: (name, numbers) for name, (static, _, numbers) in SIZES_OF.items()}
+"""For operations with sizes in attributes or types, their forms with sizes as operands, and the
+attributes with these; none if the type of the result has them."""
 
 _WITHOUT_FORM = frozenset(
     f"stablehlo.{name}" for name in ("custom_call", "rng", "rng_bit_generator")

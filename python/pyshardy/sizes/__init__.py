@@ -5,7 +5,6 @@
 |------------------|------------------------------------------------------------------------------|
 | `size`           | sizes as polynomials of symbols                                              |
 | `symbols`        | symbols with ranges, divisors and hints; the attribute `sdy.symbols`         |
-| `constraints`    | constraints of JAX as texts                                                  |
 | `size_reader`    | sizes that scalars and vectors of integers have                              |
 | `expressions`    | sizes from their numbers at several values of symbols                        |
 | `signature`      | the sizes of arguments, and the values of symbols from shapes                |

@@ -48,7 +48,7 @@ class Expressions:
                 continue
             offset = numbers[0] - int(factor) * known[0]
             if all(n == factor * k + offset for n, k in zip(numbers, known, strict=True)):
-                return Size.of(int(factor)) * size + Size.of(int(offset))
+                return int(factor) * size + int(offset)
         return None
 
     def ratio(self, numbers: Sequence[float]) -> tuple[Size, Size] | None:
@@ -62,7 +62,7 @@ class Expressions:
             math.isclose(each * (n - 1), n, rel_tol=_TOLERANCE) for each, n in pairs
         ):
             return None
-        return size, size + Size.of(-1)
+        return size, size - 1
 
     def scaled(self, numbers: Sequence[float]) -> tuple[float, Size, float] | None:
         """Return a factor, a size and a power whose product has given numbers; None for none."""
@@ -91,7 +91,7 @@ def polynomial(points: Sequence[Mapping[str, int]], numbers: Sequence[int]) -> S
     scale = np.abs(rows).max(0)
     solve = cast("Any", np.linalg.lstsq)
     factors: list[float] = (solve(rows / scale, np.array(numbers, float))[0] / scale).tolist()
-    terms = (Size.of(round(n)) * each for n, each in zip(factors, monomials, strict=True))
+    terms = (round(n) * each for n, each in zip(factors, monomials, strict=True))
     size = sum(terms, start=Size.of(0))
     found = [size.evaluate(point) for point in points]
     return size if found == list(numbers) else None

@@ -8,23 +8,34 @@ host doesn't refine it. With constant sizes it is a `stablehlo.reduce_window`.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
-from typing import Any
 
 from mlir_sdy.host import ir
-from mlir_sdy.late_numpy import np
+from mlir_sdy.uses import replace_by
 from pyshardy.irtools.constants import constant_integers
-from pyshardy.irtools.functions import functions_of, returned_values
-from pyshardy.irtools.stablehlo_views import CustomCallView, FunctionView, symbol_name
+from pyshardy.irtools.functions import FreshNames, functions_of, returned_values
+from pyshardy.irtools.stablehlo_builder import StablehloBuilder
+from pyshardy.irtools.stablehlo_views import (
+    CustomCallView,
+    FunctionView,
+    WindowsView,
+    symbol_name,
+)
+from pyshardy.irtools.stablehlo_views.fields import set_fields
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.irtools.walks import tell_inserted
 
-_PADDING = "padding"
 DYNAMIC_REDUCE_WINDOW = "stablehlo.dynamic_reduce_window"
 """The target of the calls of JAX."""
 
-_SIZES = ("window_dimensions", "window_strides", "base_dilations", "window_dilations")
+_WINDOW = "stablehlo.reduce_window"
+_NUMBERS = (
+    WindowsView.window_dimensions,
+    WindowsView.window_strides,
+    WindowsView.base_dilations,
+    WindowsView.window_dilations,
+    WindowsView.padding,
+)
 _OF_CALL = ("api_version", "backend_config", "call_target_name", "called_computations")
 
 
@@ -38,42 +49,26 @@ def static_window(module: ir.Module, call: ir.Operation) -> ir.Operation | None:
     if len(known) < len(numbers):
         return None
     *sizes, padding = known
+    pairs = list(zip(padding[::2], padding[1::2], strict=True))
+    (name,) = CustomCallView(call).called_computations
+    function = next(each for each in functions_of(module) if symbol_name(each) == name)
     with call.context, call.location, ir.InsertionPoint(call):
-        arrays = {
-            name: ir.DenseI64ArrayAttr.get(list(each))
-            for name, each in zip(_SIZES, sizes, strict=True)
-        }
-        pairs = np.array(padding, np.int64).reshape(-1, 2)
-        window = ir.Operation.create(
-            "stablehlo.reduce_window",
-            results=[result.type for result in call.results],
-            operands=list(call.operands)[:-5],
-            attributes={
-                **{key: value for key, value in call.attributes.items() if key not in _OF_CALL},
-                **arrays,
-                _PADDING: ir.DenseElementsAttr.get(pairs),
-            },
-            regions=1,
-        )
-        (name,) = CustomCallView(call).called_computations
-        function = next(each for each in functions_of(module) if symbol_name(each) == name)
+        kept = {key: value for key, value in call.attributes.items() if key not in _OF_CALL}
+        types = [result.type for result in call.results]
+        operands = list(call.operands)[:-5]
+        window = StablehloBuilder().create(_WINDOW, operands, types, kept, regions=1)
+        set_fields(window, dict(zip(_NUMBERS, (*sizes, pairs), strict=True)))
         _copy_body(function.regions[0].blocks[0], window.regions[0], "stablehlo.return")
-    for result, new in zip(call.results, window.results, strict=True):
-        result.replace_all_uses_with(new)
-    call.erase()
+    replace_by(call, *window.results)
     return window
 
 
-def window_numbers(window: ir.Operation) -> list[list[int]]:
+def window_numbers(window: ir.Operation) -> list[Sequence[int]]:
     """Return the sizes, strides, dilations and padding of a `stablehlo.reduce_window`."""
-    rank, given = len(shape_of(window.results[0].type)), dict(window.attributes.items())
-    arrays = [
-        [*ir.DenseI64ArrayAttr(given[name])] if name in given else [1] * rank for name in _SIZES
-    ]
-    padding: Any = [0] * 2 * rank
-    if _PADDING in given:
-        padding = np.array(ir.DenseIntElementsAttr(given[_PADDING])).flatten().tolist()
-    return [*arrays, padding]
+    rank, view = len(shape_of(window.results[0].type)), WindowsView(window)
+    given = view.window_dimensions, view.window_strides, view.base_dilations, view.window_dilations
+    padding = [each for pair in view.padding for each in pair]
+    return [*(each or [1] * rank for each in given), padding or [0] * 2 * rank]
 
 
 def make_windows_dynamic(
@@ -86,39 +81,24 @@ def make_windows_dynamic(
         window: the operation.
         numbers: the sizes, strides, dilations and padding of its windows.
     """
-    taken = {symbol_name(each) for each in functions_of(module)}
-    name = next(each for index in itertools.count() if (each := f"window_{index}") not in taken)
-    source = window.regions[0].blocks[0]
+    source, name = window.regions[0].blocks[0], FreshNames(module).name("window_0")
     with window.context, window.location:
         scalars = [argument.type for argument in source.arguments]
-        results = scalars[: len(scalars) // 2]
-        body = ir.Operation.create(
-            "func.func",
-            attributes={
-                "sym_name": ir.StringAttr.get(name),
-                "sym_visibility": ir.StringAttr.get("private"),
-                "function_type": ir.TypeAttr.get(ir.FunctionType.get(scalars, results)),
-            },
-            regions=1,
-            ip=ir.InsertionPoint(module.body),
-        )
+        with ir.InsertionPoint(module.body):
+            body = StablehloBuilder().create("func.func", (), (), regions=1)
+        view = FunctionView(body)
+        view.sym_name, view.sym_visibility = name, "private"
+        view.function_type = ir.FunctionType.get(scalars, scalars[: len(scalars) // 2])
         _copy_body(source, body.regions[0], "func.return")
-        own = (*_SIZES, _PADDING)
-        call = ir.Operation.create(
-            "stablehlo.custom_call",
-            results=[result.type for result in window.results],
-            operands=[*window.operands, *numbers],
-            attributes={
-                **{key: value for key, value in window.attributes.items() if key not in own},
-                "call_target_name": ir.StringAttr.get(DYNAMIC_REDUCE_WINDOW),
-                "called_computations": ir.ArrayAttr.get([ir.FlatSymbolRefAttr.get(name)]),
-            },
-            ip=ir.InsertionPoint(window),
-        )
+        own = [each.name for each in _NUMBERS]
+        kept = {key: value for key, value in window.attributes.items() if key not in own}
+        types = [result.type for result in window.results]
+        with ir.InsertionPoint(window):
+            operands = [*window.operands, *numbers]
+            call = StablehloBuilder().custom_call(DYNAMIC_REDUCE_WINDOW, operands, types, kept)
+        CustomCallView(call).called_computations = [name]
     tell_inserted(body, *{each.operation.name for each in body.regions[0].blocks[0].operations})
-    for result, new in zip(window.results, call.results, strict=True):
-        result.replace_all_uses_with(new)
-    window.erase()
+    replace_by(window, *call.results)
 
 
 def _copy_body(source: ir.Block, region: ir.Region, terminator: str) -> None:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 from mlir_sdy.diagnostics import UsageError, error, wrong_type
 from mlir_sdy.host import ir, location_of
+from mlir_sdy.values import set_argument_attributes, set_result_attributes
 from pyshardy.display import check_number_of_arrays
 from pyshardy.irtools.functions import ENTRY, functions_of, has_body
 from pyshardy.irtools.modules import text_of
@@ -138,10 +139,7 @@ class DynamicSignature:
             return None
         (name,) = unknown
         known = {each: value for each, (value, _) in values.items()}
-        try:
-            offset, at_one, at_two = (size.evaluate({**known, name: n}) for n in (0, 1, 2))
-        except KeyError:
-            return None
+        offset, at_one, at_two = (size.evaluate({**known, name: n}) for n in (0, 1, 2))
         factor = at_one - offset
         if at_two - at_one != factor or factor == 0:
             return None
@@ -195,18 +193,16 @@ def signature_of(module: ir.Module) -> DynamicSignature:
     """
     main = entry_of(module)
     declared = read_symbols(module)
-    attributes = FunctionView(main).arg_attrs or [ir.DictAttr.get({}, module.context)] * len(
-        main.regions[0].blocks[0].arguments
-    )
+    constant_names, _ = interface_attributes(main, GLOBAL_CONSTANT)
+    texts_of_sizes, _ = interface_attributes(main, SIZES)
     found = enumerate(argument_names(main, text_of(module)))
     names = [name or f"%arg{index}" for index, name in found]
     symbols: dict[str, SizeSymbol] = {}
     arguments: list[SizedArgument] = []
     constants: dict[int, str] = {}
     for index, argument in enumerate(main.regions[0].blocks[0].arguments):
-        given = attributes[index]
-        if GLOBAL_CONSTANT in given:
-            name = given[GLOBAL_CONSTANT]
+        name = constant_names[index]
+        if name is not None:
             if not isinstance(name, ir.StringAttr):
                 message = f"the attribute '{GLOBAL_CONSTANT}' of argument {index} is {name};"
                 message += ' expected the name of a size, such as "b"'
@@ -219,7 +215,7 @@ def signature_of(module: ir.Module) -> DynamicSignature:
             raise UsageError(error(message, location_of(argument.location)))
         if not isinstance(argument.type, ir.RankedTensorType):
             continue
-        texts = _texts_of(given, argument)
+        texts = _texts_of(texts_of_sizes[index], argument)
         sizes: list[Size] = []
         for dim, (number, text) in enumerate(zip(argument.type.shape, texts, strict=True)):
             if number >= 0:
@@ -249,48 +245,46 @@ def write_sizes(entry: ir.Operation, sizes: Mapping[int, Sequence[object]]) -> N
         entry: the entry.
         sizes: the sizes of the dimensions of arguments with `?`, by their indices.
     """
-    arguments, results = interface_attributes(entry)
+    written: dict[int, ir.Attribute | None] = {}
     for argument in entry.regions[0].blocks[0].arguments:
         index, shape = argument.arg_number, shape_of(argument.type)
         if index in sizes and min(shape, default=0) < 0:
             pairs = zip(shape, sizes[index], strict=True)
             texts = ["" if number >= 0 else str(size) for number, size in pairs]
             with entry.context:
-                arguments[index][SIZES] = ir.ArrayAttr.get(list(map(ir.StringAttr.get, texts)))
-    set_interface_attributes(entry, arguments, results)
+                written[index] = ir.ArrayAttr.get(list(map(ir.StringAttr.get, texts)))
+    set_argument_attributes(entry, SIZES, written)
 
 
 def interface_attributes(
-    entry: ir.Operation,
-) -> tuple[list[dict[str, ir.Attribute]], list[dict[str, ir.Attribute]]]:
-    """Return the attributes of arguments, and of results, by their names."""
-    view = FunctionView(entry)
-    counts = len(entry.regions[0].blocks[0].arguments), len(function_type_of(entry).results)
-    found = [
-        [{each.name: each.attr for each in one} for one in given or [()] * count]
+    entry: ir.Operation, name: str
+) -> tuple[list[ir.Attribute | None], list[ir.Attribute | None]]:
+    """Return the attributes of a name that arguments have, and those of results."""
+    view, block = FunctionView(entry), entry.regions[0].blocks[0]
+    counts = len(block.arguments), len(function_type_of(entry).results)
+    arguments, results = (
+        [{one.name: one.attr for one in each}.get(name) for each in given or [()] * count]
         for given, count in zip((view.arg_attrs, view.res_attrs), counts, strict=True)
-    ]
-    return found[0], found[1]
+    )
+    return arguments, results
 
 
 def set_interface_attributes(
     entry: ir.Operation,
-    arguments: Iterable[dict[str, ir.Attribute]],
-    results: Iterable[dict[str, ir.Attribute]],
+    name: str,
+    arguments: Iterable[ir.Attribute | None],
+    results: Iterable[ir.Attribute | None],
 ) -> None:
-    """Set the attributes of arguments, and of results."""
-    view = FunctionView(entry)
-    with entry.context:
-        view.arg_attrs = list(map(ir.DictAttr.get, arguments))
-        view.res_attrs = list(map(ir.DictAttr.get, results))
+    """Set, or remove with None, the attributes of a name of all arguments and results."""
+    set_argument_attributes(entry, name, dict(enumerate(arguments)))
+    set_result_attributes(entry, name, dict(enumerate(results)))
 
 
-def _texts_of(attributes: ir.DictAttr, argument: ir.BlockArgument) -> list[str]:
+def _texts_of(given: ir.Attribute | None, argument: ir.BlockArgument) -> list[str]:
     """Return the texts of the sizes of an argument; empty for dimensions without."""
     rank = ir.RankedTensorType(argument.type).rank
-    if SIZES not in attributes:
+    if given is None:
         return [""] * rank
-    given = attributes[SIZES]
     texts = (
         [each.value for each in given if isinstance(each, ir.StringAttr)]
         if isinstance(given, ir.ArrayAttr)

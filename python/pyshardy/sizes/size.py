@@ -16,13 +16,14 @@ from __future__ import annotations
 
 import ast
 import math
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from mlir_sdy.diagnostics import SourceLocation, UsageError, error
+
+Item = TypeVar("Item")
 
 _MOST_POWER = 16
 
@@ -110,24 +111,29 @@ class Size:
             for name in ((atom,) if isinstance(atom, str) else atom.size.symbols)
         )
 
-    def __add__(self, other: Size) -> Size:
-        return _sum(self.terms, other.terms)
+    def __add__(self, other: Number) -> Size:
+        return _canonical(_totals(*self.terms, *size_of(other).terms))
 
-    def __mul__(self, other: Size) -> Size:
-        found: defaultdict[Monomial, int] = defaultdict(int)
-        for left, count in self.terms:
-            for right, times in other.terms:
-                powers: defaultdict[Atom, int] = defaultdict(int)
-                for atom, power in (*left, *right):
-                    powers[atom] += power
-                found[_monomial(powers)] += count * times
-        return _canonical(found)
+    __radd__ = __add__
+
+    def __mul__(self, other: Number) -> Size:
+        products = (
+            (tuple(sorted(_totals(*left, *right).items(), key=_text)), count * times)
+            for left, count in self.terms
+            for right, times in size_of(other).terms
+        )
+        return _canonical(_totals(*products))
+
+    __rmul__ = __mul__
 
     def __neg__(self) -> Size:
-        return self * Size.of(-1)
+        return self * -1
 
-    def __sub__(self, other: Size) -> Size:
+    def __sub__(self, other: Number) -> Size:
         return self + -other
+
+    def __rsub__(self, other: int) -> Size:
+        return -self + other
 
     def floordiv(self, divisor: int) -> Size:
         """Return the quotient by a positive integer, rounded down; exact if that is known."""
@@ -197,17 +203,14 @@ class Size:
             divisor: the positive integer.
             multiples: known divisors of symbols, by their names.
         """
-        rest = 0
-        for monomial, count in self.terms:
-            known = count
-            for atom, power in monomial:
-                if isinstance(atom, str):
-                    known *= (multiples or {}).get(atom, 1) ** power
-            if known % divisor:
-                if monomial:
-                    return None
-                rest = count % divisor
-        return rest == 0
+        rest = self.scaled(multiples or {}).mod(divisor).constant
+        return None if rest is None else rest == 0
+
+    def scaled(self, multiples: Mapping[str, int]) -> Size:
+        """Return the size with products instead of symbols, by the known divisors of these."""
+        products = {name: each for name, each in multiples.items() if each > 1}
+        of = {name: each * Size.symbol(name) for name, each in products.items()}
+        return self.replaced(of) if of else self
 
     def bounds(self, ranges: Mapping[str, tuple[int, int | None]]) -> tuple[int | None, int | None]:
         """Return the least and the largest value; None where there is no limit, or none is known.
@@ -230,10 +233,7 @@ class Size:
 
     def __str__(self) -> str:
         text = ""
-        for monomial, count in (
-            *(t for t in self.terms if t[0]),
-            *(t for t in self.terms if not t[0]),
-        ):
+        for monomial, count in sorted(self.terms, key=lambda each: not each[0]):  # constants last
             factors = [f"{atom}^{power}" if power > 1 else str(atom) for atom, power in monomial]
             if abs(count) != 1 or not factors:
                 factors.insert(0, str(abs(count)))
@@ -252,41 +252,21 @@ def number_of(size: Size) -> Number:
     return size if size.constant is None else size.constant
 
 
-def num_windows(
-    size: Number, low: Number, high: Number, reach: Number, stride: int = 1, dilation: int = 1
-) -> Number:
-    """Return the number of windows over a dimension.
-
-    Args:
-        size: its elements.
-        low: the positions before it; negative if windows begin within it.
-        high: the positions behind it.
-        reach: the positions of a window.
-        stride: the distance of windows.
-        dilation: the distance of the elements.
-    """
-    last = (size_of(size) - Size.of(1)) * Size.of(dilation) + Size.of(1) + size_of(high)
-    rest = last + size_of(low) - size_of(reach)
-    return number_of(rest.floordiv(stride) + Size.of(1))
+def _text(factor: tuple[Atom, int]) -> tuple[str, int]:
+    return str(factor[0]), factor[1]
 
 
-def _monomial(powers: Mapping[Atom, int]) -> Monomial:
-    return tuple(sorted(powers.items(), key=lambda each: str(each[0])))
+def _totals(*counted: tuple[Item, int]) -> dict[Item, int]:
+    """Return the sum of the numbers of each item."""
+    found: dict[Item, int] = {}
+    for item, count in counted:
+        found[item] = found.get(item, 0) + count
+    return found
 
 
 def _canonical(terms: Mapping[Monomial, int]) -> Size:
     kept = [(monomial, count) for monomial, count in terms.items() if count]
-    return Size(
-        tuple(sorted(kept, key=lambda each: [(str(atom), power) for atom, power in each[0]]))
-    )
-
-
-def _sum(*several: Iterable[tuple[Monomial, int]]) -> Size:
-    found: defaultdict[Monomial, int] = defaultdict(int)
-    for terms in several:
-        for monomial, count in terms:
-            found[monomial] += count
-    return _canonical(found)
+    return Size(tuple(sorted(kept, key=lambda each: list(map(_text, each[0])))))
 
 
 def _value(atom: Atom, values: Mapping[str, int]) -> int:

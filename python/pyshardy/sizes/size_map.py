@@ -16,6 +16,7 @@ import itertools
 import math
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from mlir_sdy.attributes import value_of
 from mlir_sdy.diagnostics import SourceLocation
@@ -45,9 +46,9 @@ from pyshardy.rules.lookup import ShardingRuleLookup
 from pyshardy.rules.signature import OperationParts, TensorType
 from pyshardy.sizes.reduce_windows import DYNAMIC_REDUCE_WINDOW, window_numbers
 from pyshardy.sizes.signature import DynamicSignature, entry_of
-from pyshardy.sizes.size import Size, num_windows, size_of
+from pyshardy.sizes.size import Size
 from pyshardy.sizes.size_reader import DIMENSION_SIZE, SizeReader
-from pyshardy.sizes.symbols import SizeSymbol, read_symbols
+from pyshardy.sizes.symbols import SizeSymbol, bounds_of, read_symbols
 
 Place = tuple[int, int]
 """A dimension of a tensor: the position of the tensor, and the dimension."""
@@ -121,9 +122,9 @@ class SizeMap:
         self._factors: dict[int, Mapping[Place, int]] = {}
         self._made: dict[Hashable, list[Sequence[Size]]] = {}
         names = (f"d{number}" for number in itertools.count(1))
-        ranges = {name: (each.low, each.high) for name, each in signature.symbols.items()}
+        bounds = partial(bounds_of, symbols=signature.symbols)
         free = (name for name in names if name not in signature.symbols)
-        self._reader = SizeReader(self._source, ranges, free)
+        self._reader = SizeReader(self._source, bounds, free)
         self._visit_block(block)
 
     def sizes(self, value: ir.Value) -> Sequence[Size]:
@@ -180,18 +181,6 @@ class SizeMap:
     def scalars(self) -> Mapping[str, ir.Value]:
         """The values at which symbols arise that no argument has."""
         return self._reader.scalars
-
-    @property
-    def unknown(self) -> dict[str, SourceLocation | None]:
-        """The symbols of sizes without an expression, and where they arise."""
-        used = {
-            n for sizes in self._sizes.values() for s in self.replaced(sizes) for n in s.symbols
-        }
-        return {
-            name: location_of(value.location)
-            for name, value in self.scalars.items()
-            if name in used
-        }
 
     def symbols(self, symbols: Mapping[str, SizeSymbol]) -> dict[str, SizeSymbol]:
         """Return the symbols that are left, with the limits of those that they replace."""
@@ -272,7 +261,7 @@ class SizeMap:
         ):
             pairs = zip(self.sizes(value), counts, strict=True)
             if not _is_static(result):
-                self._set(result, (size * Size.of(count) for size, count in pairs))
+                self._set(result, (size * count for size, count in pairs))
 
     def _manual_shards(self, sharding: TensorSharding, manual: Collection[str]) -> list[int]:
         """Return the numbers of shards along manual axes."""
@@ -299,18 +288,13 @@ class SizeMap:
     def _visit(self, operation: ir.Operation, name: str) -> None:
         operands, known = list(operation.operands), self._sizes
         of_operands = [known.get(each) for each in operands]
-        first = of_operands[0] if operands else None
-        if first is not None and name in _POINTWISE and of_operands.count(first) == len(operands):
-            result = operation.result
-            if not _is_static(result):
-                known[result] = first
-            return
         results = list(operation.results)
         is_known = of_operands.count(None) == len(operands) and all(map(_is_static, results))
         if is_known or not results:
             return
         if name in _POINTWISE:
-            self._equate_all(operation, [[each] for each in operands])
+            if of_operands.count(of_operands[0]) < len(operands) or of_operands[0] is None:
+                self._equate_all(operation, [[each] for each in operands])
             self._keep(results, operands[:1])
             return
         kind = _kind_of(operation, name)
@@ -524,7 +508,7 @@ def _of_collective(sizes: SizeMap, operation: ir.Operation) -> _Found:
         view = AllToAllView(operation)
         split, joined, count = view.split_dimension, view.concat_dimension, view.split_count
         found[split] = found[split].floordiv(count)
-        found[joined] *= Size.of(count)
+        found[joined] *= count
         return {(0, dim): size for dim, size in enumerate(found)}
     groups = CollectiveView(operation).replica_groups
     if not isinstance(groups, ir.DenseIntElementsAttr):
@@ -532,7 +516,7 @@ def _of_collective(sizes: SizeMap, operation: ir.Operation) -> _Found:
     count = shape_of(groups.type)[1]
     if operation.name == "stablehlo.all_gather":
         dim = AllGatherView(operation).all_gather_dim
-        return {(0, dim): found[dim] * Size.of(count)}
+        return {(0, dim): found[dim] * count}
     dim = ReduceScatterView(operation).scatter_dimension
     return {(0, dim): found[dim].floordiv(count)}
 
@@ -543,35 +527,34 @@ def _of_concatenation(sizes: SizeMap, operation: ir.Operation) -> _Found:
     return {(0, dim): sum(parts, start=Size.of(0))}
 
 
+def _vectors(sizes: SizeMap, operands: Iterable[ir.Value]) -> list[Sequence[Size]] | None:
+    """Return the sizes in operands; None if they aren't known."""
+    found = [sizes.read(each) for each in operands]
+    known = [each for each in found if each is not None]
+    return known if len(known) == len(found) else None
+
+
 def _of_pad(sizes: SizeMap, operation: ir.Operation) -> _Found:
-    amounts = [list(map(Size.of, each)) for each in PadView(operation).amounts]
-    return _padded(sizes.sizes(operation.operands[0]), *amounts)
-
-
-def _of_dynamic_pad(sizes: SizeMap, operation: ir.Operation) -> _Found:
-    amounts = [sizes.read(each) for each in list(operation.operands)[2:]]
-    known = [each for each in amounts if each is not None]
-    if len(known) < len(amounts):
-        return {}
-    return _padded(sizes.sizes(operation.operands[0]), *known)
-
-
-def _padded(shape: Sequence[Size], *amounts: Sequence[Size]) -> _Found:
+    value, _, *vectors = operation.operands
+    amounts = (
+        _vectors(sizes, vectors)
+        if vectors
+        else [list(map(Size.of, each)) for each in PadView(operation).amounts]
+    )
     return {
-        (0, dim): size_of(num_windows(size, low, high, 1, 1, inner.constant + 1))
-        for dim, (size, low, high, inner) in enumerate(zip(shape, *amounts, strict=True))
+        (0, dim): (size - 1) * (inner.constant + 1) + 1 + low + high
+        for dim, (size, low, high, inner) in enumerate(
+            zip(sizes.sizes(value), *amounts, strict=True) if amounts else ()
+        )
         if inner.constant is not None
     }
 
 
 def _of_slice(sizes: SizeMap, operation: ir.Operation) -> _Found:
-    bounds = [sizes.read(each) for each in list(operation.operands)[1:]]
-    known = [each for each in bounds if each is not None]
-    if len(known) < len(bounds):
-        return {}
+    bounds = _vectors(sizes, list(operation.operands)[1:])
     return {
-        (0, dim): (limit - start + Size.of(step.constant - 1)).floordiv(step.constant)
-        for dim, (start, limit, step) in enumerate(zip(*known, strict=True))
+        (0, dim): (limit - start + step.constant - 1).floordiv(step.constant)
+        for dim, (start, limit, step) in enumerate(zip(*bounds, strict=True) if bounds else ())
         if step.constant
     }
 
@@ -604,14 +587,14 @@ def _of_convolution(sizes: SizeMap, operation: ir.Operation) -> _Found:
 
 
 def _of_windows(sizes: SizeMap, operation: ir.Operation) -> _Found:
-    if operation.name == "stablehlo.reduce_window":
-        vectors = [list(map(Size.of, each)) for each in window_numbers(operation)]
-    else:
-        vectors = [sizes.read(each) for each in list(operation.operands)[-5:]]
-    known = [each for each in vectors if each is not None]
-    if len(known) < len(vectors):
+    vectors = (
+        [list(map(Size.of, each)) for each in window_numbers(operation)]
+        if operation.name == "stablehlo.reduce_window"
+        else _vectors(sizes, list(operation.operands)[-5:])
+    )
+    if vectors is None:
         return {}
-    window, *steps, edges = known
+    window, *steps, edges = vectors
     counts = _windows(sizes.sizes(operation.operands[0]), window, steps, edges)
     results = range(len(operation.results))
     return {(index, dim): size for index in results for dim, size in enumerate(counts)}
@@ -633,9 +616,9 @@ def _windows(
         stride, dilation, inner = (step.constant for step in each)
         if not stride or not dilation or not inner or edges is None:
             return []
-        reach = (window - Size.of(1)) * Size.of(inner) + Size.of(1)
+        reach, extent = (window - 1) * inner, (size - 1) * dilation  # from the first to the last
         low, high = edges[2 * dim : 2 * dim + 2]
-        found.append(size_of(num_windows(size, low, high, reach, stride, dilation)))
+        found.append((low + extent + high - reach).floordiv(stride) + 1)
     return found
 
 
@@ -650,7 +633,7 @@ _FUNCTIONS: Mapping[str, Callable[[SizeMap, ir.Operation], _Found]] = {
     "stablehlo.dynamic_conv": _of_convolution,
     "stablehlo.dynamic_gather": _of_gather,
     "stablehlo.dynamic_iota": _of_last_operand,
-    "stablehlo.dynamic_pad": _of_dynamic_pad,
+    "stablehlo.dynamic_pad": _of_pad,
     "stablehlo.dynamic_reshape": _of_last_operand,
     "stablehlo.pad": _of_pad,
     "stablehlo.real_dynamic_slice": _of_slice,

@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 from mlir_sdy.host import ir
@@ -21,7 +20,8 @@ from pyshardy.sizes.size import Size
 
 DIMENSION_SIZE = "stablehlo.get_dimension_size"
 
-Ranges: TypeAlias = "Mapping[str, tuple[int, int | None]]"
+Bounds: TypeAlias = "Callable[[Size], tuple[int | None, int | None]]"
+"""Returns the least and the largest value of a size, by which comparisons are decided."""
 
 
 class SizeReader:
@@ -32,8 +32,8 @@ class SizeReader:
     Args:
         source: returns the sizes of a value that is computed from nothing else, such as the size of
             a dimension; None for other values.
-        ranges: the least and the largest values of symbols, by which comparisons are decided.
-        names: the names of scalars that are symbols; by default, names that no other symbol has.
+        bounds: returns the least and the largest value of a size.
+        names: the names of scalars that are symbols.
 
     Attributes:
         scalars: the scalars that are symbols, by their names.
@@ -42,12 +42,10 @@ class SizeReader:
     def __init__(
         self,
         source: Callable[[ir.Value], Sequence[Size] | None],
-        ranges: Ranges | None = None,
-        names: Iterator[str] | None = None,
+        bounds: Bounds,
+        names: Iterator[str],
     ):
-        self._source = source
-        self._ranges = ranges or {}
-        self._names = names or (f"#{number}" for number in itertools.count())
+        self._source, self._bounds, self._names = source, bounds, names
         self._known: dict[ir.Value, Sequence[Size] | None] = {}
         self.scalars: dict[str, ir.Value] = {}
 
@@ -84,7 +82,7 @@ class SizeReader:
         known = [each for each in operands if each is not None]
         if len(known) < len(operands):
             return None
-        return _READ[operation.name](operation, known, self._ranges)
+        return _READ[operation.name](operation, known, self._bounds)
 
 
 def holds_sizes(tensor: ir.Type) -> bool:
@@ -100,10 +98,10 @@ _MOST_ELEMENTS = 64
 """The elements of a vector that are sizes."""
 
 _Sizes = list[Sequence[Size]]
-_Function = Callable[[ir.Operation, _Sizes, Ranges], Sequence[Size | None] | None]
+_Function = Callable[[ir.Operation, _Sizes, Bounds], Sequence[Size | None] | None]
 
 
-def _same(operation: ir.Operation, operands: _Sizes, _: Ranges) -> Sequence[Size] | None:
+def _same(operation: ir.Operation, operands: _Sizes, _: Bounds) -> Sequence[Size] | None:
     """Return the elements in their order, unless a broadcast repeats or transposes them."""
     if len(operands[0]) != math.prod(shape_of(operation.results[0].type)):
         return None
@@ -113,30 +111,30 @@ def _same(operation: ir.Operation, operands: _Sizes, _: Ranges) -> Sequence[Size
     return operands[0]
 
 
-def _passed(operation: ir.Operation, operands: _Sizes, _: Ranges) -> Sequence[Size] | None:
+def _passed(operation: ir.Operation, operands: _Sizes, _: Bounds) -> Sequence[Size] | None:
     """Return a size that is constrained, as explicit axes of JAX do."""
     return None if shape_of(operation.results[0].type) else operands[0]
 
 
-def _joined(operation: ir.Operation, operands: _Sizes, _: Ranges) -> Sequence[Size] | None:
+def _joined(operation: ir.Operation, operands: _Sizes, _: Bounds) -> Sequence[Size] | None:
     is_in_order = ConcatenateView(operation).dimension == 0
     return [size for each in operands for size in each] if is_in_order else None
 
 
-def _cut(operation: ir.Operation, operands: _Sizes, _: Ranges) -> Sequence[Size] | None:
+def _cut(operation: ir.Operation, operands: _Sizes, _: Bounds) -> Sequence[Size] | None:
     view = SliceView(operation)
     if len(view.start_indices) != 1:
         return None
     return operands[0][view.start_indices[0] : view.limit_indices[0] : view.strides[0]]
 
 
-def _each(function: Callable[..., Size | None], *, with_ranges: bool = False) -> _Function:
+def _each(function: Callable[..., Size | None], *, with_bounds: bool = False) -> _Function:
     """Return a function that applies one to the elements of operands of equal shapes."""
 
-    def combined(_: ir.Operation, operands: _Sizes, ranges: Ranges) -> Sequence[Size | None] | None:
+    def combined(_: ir.Operation, operands: _Sizes, bounds: Bounds) -> Sequence[Size | None] | None:
         if len({*map(len, operands)}) > 1:
             return None  # a predicate that selects whole vectors
-        more = (ranges,) if with_ranges else ()
+        more = (bounds,) if with_bounds else ()
         return [function(*each, *more) for each in zip(*operands, strict=True)]
 
     return combined
@@ -162,20 +160,20 @@ def _rest(size: Size, divisor: Size) -> Size | None:
 # --- Decisions ------------------------------------------------------------------------------------
 
 
-def _is_less(one: Size, other: Size, ranges: Ranges) -> bool | None:
+def _is_less(one: Size, other: Size, bounds: Bounds) -> bool | None:
     """Whether a size is always less than another one, or never; None if that isn't known."""
-    low, high = (one - other).bounds(ranges)
+    low, high = bounds(one - other)
     if high is not None and high < 0:
         return True
     return False if low is not None and low >= 0 else None
 
 
-def _compared(operation: ir.Operation, operands: _Sizes, ranges: Ranges) -> Sequence[Size] | None:
+def _compared(operation: ir.Operation, operands: _Sizes, bounds: Bounds) -> Sequence[Size] | None:
     """Return 1 for a comparison that always holds, and 0 for one that never does."""
     if len(operands[0]) != 1:
         return None
     (one,), (other,) = operands
-    less, greater = _is_less(one, other, ranges), _is_less(other, one, ranges)
+    less, greater = _is_less(one, other, bounds), _is_less(other, one, bounds)
     differs = True if less or greater else None if None in (less, greater) else False
     direction = CompareView(operation).comparison_direction
     value = {"LT": less, "GE": less, "GT": greater, "LE": greater}.get(direction, differs)
@@ -195,30 +193,30 @@ def _selected(predicate: Size, one: Size, other: Size) -> Size | None:
     return None if predicate.constant is None else one if predicate.constant else other
 
 
-def _least(one: Size, other: Size, ranges: Ranges) -> Size | None:
-    less = _is_less(one, other, ranges)
+def _least(one: Size, other: Size, bounds: Bounds) -> Size | None:
+    less = _is_less(one, other, bounds)
     if less is None:
-        return one if _is_less(other, one, ranges) is False else None
+        return one if _is_less(other, one, bounds) is False else None
     return one if less else other
 
 
-def _greatest(one: Size, other: Size, ranges: Ranges) -> Size | None:
-    least = _least(one, other, ranges)
+def _greatest(one: Size, other: Size, bounds: Bounds) -> Size | None:
+    least = _least(one, other, bounds)
     return None if least is None else other if least == one else one
 
 
-def _clamped(operation: ir.Operation, operands: _Sizes, ranges: Ranges) -> Sequence[Size | None]:
+def _clamped(operation: ir.Operation, operands: _Sizes, bounds: Bounds) -> Sequence[Size | None]:
     count = math.prod(shape_of(operation.results[0].type))
     low, value, high = ([*each] * (count if len(each) == 1 else 1) for each in operands)
     found: list[Size | None] = []
     for least, size, most in zip(low, value, high, strict=True):
-        above = most if least == most else _greatest(size, least, ranges)
-        found.append(None if above is None else _least(above, most, ranges))
+        above = most if least == most else _greatest(size, least, bounds)
+        found.append(None if above is None else _least(above, most, bounds))
     return found
 
 
-def _sign(size: Size, ranges: Ranges) -> Size | None:
-    return Size.of(1) if _is_less(Size.of(0), size, ranges) else None
+def _sign(size: Size, bounds: Bounds) -> Size | None:
+    return Size.of(1) if _is_less(Size.of(0), size, bounds) else None
 
 
 _READ: dict[str, _Function] = {
@@ -231,13 +229,13 @@ _READ: dict[str, _Function] = {
     "stablehlo.concatenate": _joined,
     "stablehlo.convert": _same,
     "stablehlo.divide": _each(_quotient),
-    "stablehlo.maximum": _each(_greatest, with_ranges=True),
-    "stablehlo.minimum": _each(_least, with_ranges=True),
+    "stablehlo.maximum": _each(_greatest, with_bounds=True),
+    "stablehlo.minimum": _each(_least, with_bounds=True),
     "stablehlo.multiply": _each(Size.__mul__),
     "stablehlo.remainder": _each(_rest),
     "stablehlo.reshape": _same,
     "stablehlo.select": _each(_selected),
-    "stablehlo.sign": _each(_sign, with_ranges=True),
+    "stablehlo.sign": _each(_sign, with_bounds=True),
     "stablehlo.slice": _cut,
     "stablehlo.subtract": _each(Size.__sub__),
 }

@@ -12,18 +12,27 @@ Each operation keeps its attributes, shardings among them.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 
 from mlir_sdy.attribute_search import operations_with
 from mlir_sdy.diagnostics import SourceLocation, UsageError, error
-from mlir_sdy.discardable import remove_discardable, set_discardable, text_of
-from mlir_sdy.host import diagnostics_of, identity, ir, location_of
+from mlir_sdy.discardable import remove_discardable, text_of
+from mlir_sdy.host import diagnostics_of, ir, location_of
 from mlir_sdy.traversal import names_among
+from mlir_sdy.uses import is_used, place_behind, replace_by
+from mlir_sdy.values import set_argument_attributes
 from pyshardy.irtools.constants import constant_integers
 from pyshardy.irtools.functions import CallGraph, can_be_inlined, functions_of, replace_by_body
 from pyshardy.irtools.modules import copy_of, write_texts
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder, integer_literal
-from pyshardy.irtools.stablehlo_views import CustomCallView, callee_of, symbol_name
+from pyshardy.irtools.stablehlo_views import (
+    CustomCallView,
+    FunctionView,
+    callee_of,
+    symbol_name,
+)
 from pyshardy.irtools.static_shapes import (
     FORMS,
     SHAPE_OPERANDS,
@@ -41,8 +50,6 @@ from pyshardy.sizes.signature import (
     SIZES,
     DynamicSignature,
     entry_of,
-    interface_attributes,
-    set_interface_attributes,
     signature_of,
     write_sizes,
 )
@@ -53,6 +60,9 @@ from pyshardy.sizes.symbols import SYMBOLS, check_name, hint_values, with_hints,
 
 ASSERTION = "shape_assertion"
 """The target of custom calls of JAX that check a condition on sizes."""
+
+ASSERTED = re.compile(r"symbolic shape constraint (.*?)\. Expected ")
+"""The constraint that an assertion of an exported function checks, in its message."""
 
 _WITH_FORMS = FORMS.keys() - {DIMENSION_SIZE}
 _CALL, _SLICE = "stablehlo.custom_call", "stablehlo.real_dynamic_slice"
@@ -130,21 +140,21 @@ def values_with(
 
 
 def static_program(
-    module: ir.Module, values: Mapping[str, int], signature: DynamicSignature | None = None
+    module: ir.Module, values: Mapping[str, int], signature: DynamicSignature
 ) -> ir.Module:
     """Return the program for given sizes, with the attributes of the dynamic one.
 
     Args:
         module: the dynamic program, which isn't changed.
         values: the values of all symbols.
-        signature: its arguments, if they are known.
+        signature: its arguments.
 
     Raises:
         UsageError: an assertion of the program doesn't hold for these sizes, operands have sizes
             that don't fit, or the type of a result can't be found; the error names the operation.
     """
     static = without_calls(module)
-    SizeRefinement(static, values, signature or signature_of(module)).complete()
+    SizeRefinement(static, values, signature).complete()
     return static
 
 
@@ -181,24 +191,14 @@ class SizeRefinement:
                 problem = f"an argument of type {argument.type} can't be {name}"
                 raise self._unfit(problem, location_of(argument.location))
         self.sizes = SizeMap(module, signature, values, in_place=True)
-        self._assertions: list[ir.Operation] = []
-        self._with_forms: list[ir.Operation] = []
-        self._computing: list[ir.Operation] = []
-        kinds: dict[int, bool] = {}
-        for operation, name in self.sizes.operations:
-            if name == _CALL and is_assertion(operation):
-                self._check_assertion(operation)
-                self._assertions.append(operation)
-                continue
-            if name in _WITH_FORMS:
-                self._with_forms.append(operation)
-            if name in READ:
-                kind = operation.result.type
-                key = identity(kind)
-                if key not in kinds:
-                    kinds[key] = holds_sizes(kind)
-                if kinds[key]:
-                    self._computing.append(operation)
+        named = self.sizes.operations
+        with_forms = [each for each, name in named if name in _WITH_FORMS]
+        self._assertions = [each for each in with_forms if is_assertion(each)]
+        self._with_forms = [each for each in with_forms if not is_assertion(each)]
+        holds = cache(holds_sizes)  # types repeat
+        self._computing = [each for each, n in named if n in READ and holds(each.result.type)]
+        for call in self._assertions:
+            self._check_assertion(call)
         for operation in operations_with(SIZES, self._entry):
             remove_discardable(operation, SIZES)
         self._set_further_types()
@@ -258,13 +258,12 @@ class SizeRefinement:
         """Replace values that are computed from sizes by constants, and erase what isn't used."""
         numbers = dict(self.computed(self.sizes))
         for value in (*(each.result for each in reversed(self._computing)), *self.sizes.given):
-            sizes = numbers.get(value, ()) if any(True for _ in value.uses) else ()
-            constants = [each.constant for each in sizes if each.constant is not None]
-            if constants and len(constants) == len(sizes) and fits(value.type, constants):
-                with insertion_point_of(value), value.location:
-                    literal = StablehloBuilder().literal(integer_literal(value.type, constants))
+            sizes = numbers.get(value, ()) if is_used(value) else ()
+            with place_behind(value):
+                literal = constant_of(value, sizes)
+            if literal is not None:
                 value.replace_all_uses_with(literal)
-            if isinstance(value, ir.OpResult) and not any(True for _ in value.uses):
+            if isinstance(value, ir.OpResult) and not is_used(value):
                 value.owner.operation.erase()
 
     def finish(self) -> None:
@@ -274,13 +273,12 @@ class SizeRefinement:
             UsageError: operands have sizes that don't fit.
         """
         constants, block = self._signature.constants, self._entry.regions[0].blocks[0]
-        arguments, results = interface_attributes(self._entry)
-        for each in arguments:
-            each.pop(SIZES, None)
-        kept = [each for index, each in enumerate(arguments) if index not in constants]
-        set_interface_attributes(self._entry, kept, results)
+        view, attributes = FunctionView(self._entry), FunctionView(self._entry).arg_attrs
+        if attributes:
+            view.arg_attrs = [each for at, each in enumerate(attributes) if at not in constants]
         for index in sorted(constants, reverse=True):
             block.erase_argument(index)
+        set_argument_attributes(self._entry, SIZES, dict.fromkeys(range(len(block.arguments))))
         for function in functions_of(self._module):
             update_type(function)
         remove_discardable(self._module.operation, SYMBOLS, EQUAL_SIZES, GUARDS)
@@ -338,14 +336,11 @@ def _starting_anywhere(operation: ir.Operation) -> ir.Operation | None:
     shape = shape_of(operation.results[0].type)
     if {*(constant_integers(strides) or ())} != {1}:
         return None
-    builder = StablehloBuilder()
+    builder, kept = StablehloBuilder(), StablehloBuilder(dict(operation.attributes.items()))
     with operation.context, operation.location, ir.InsertionPoint(operation):
         parts = (builder.slice(start, [dim], [dim + 1]) for dim in range(len(shape)))
-        made = builder.dynamic_slice(value, [builder.reshape(each, []) for each in parts], shape)
-    for name, attribute in operation.attributes.items():
-        set_discardable(made.owner.operation, name, attribute)
-    operation.results[0].replace_all_uses_with(made)
-    operation.erase()
+        made = kept.dynamic_slice(value, [builder.reshape(each, []) for each in parts], shape)
+    replace_by(operation, made)
     return made.owner.operation
 
 
@@ -354,9 +349,9 @@ def assertions_in(module: ir.Module) -> list[ir.Operation]:
     return [each for each in operations_named({_CALL}, module) if is_assertion(each)]
 
 
-def is_assertion(call: ir.Operation) -> bool:
-    """Whether a custom call checks a condition on sizes."""
-    return CustomCallView(call).call_target_name == ASSERTION
+def is_assertion(operation: ir.Operation) -> bool:
+    """Whether an operation checks a condition on sizes."""
+    return operation.name == _CALL and CustomCallView(operation).call_target_name == ASSERTION
 
 
 def fits(tensor: ir.Type, numbers: Sequence[int]) -> bool:
@@ -367,11 +362,13 @@ def fits(tensor: ir.Type, numbers: Sequence[int]) -> bool:
     return all(least <= number < 1 << max(width - 1, 1) for number in numbers)
 
 
-def insertion_point_of(value: ir.Value) -> ir.InsertionPoint:
-    """Return the place behind which a value is known."""
-    if isinstance(value, ir.BlockArgument):
-        return ir.InsertionPoint.at_block_begin(value.owner)
-    return ir.InsertionPoint(value.owner.operation)
+def constant_of(value: ir.Value, sizes: Sequence[Size]) -> ir.Value | None:
+    """Build a constant of sizes with the type of a value; None if they aren't its numbers."""
+    numbers = [each.constant for each in sizes if each.constant is not None]
+    if len(numbers) != math.prod(shape_of(value.type)) or not fits(value.type, numbers):
+        return None
+    with value.location:
+        return StablehloBuilder().literal(integer_literal(value.type, numbers))
 
 
 # --- Equal sizes ----------------------------------------------------------------------------------

@@ -10,17 +10,21 @@ the other arguments, and what the constraints of their scope say of the symbols,
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from mlir_sdy.discardable import text_of
 from mlir_sdy.host import ir
 from pyshardy.irtools.stablehlo_views import FunctionView
-from pyshardy.irtools.walks import operations_named
-from pyshardy.sizes.constraints import ASSERTED, symbol_of
-from pyshardy.sizes.signature import GLOBAL_CONSTANT, entry_of, write_sizes
-from pyshardy.sizes.symbols import write_symbols
+from pyshardy.sizes.signature import GLOBAL_CONSTANT, entry_of, interface_attributes, write_sizes
+from pyshardy.sizes.static_program import ASSERTED, assertions_in
+from pyshardy.sizes.symbols import SizeSymbol, write_symbols
+
+_NAME = re.compile(r"\b[A-Za-z_]\w*\b(?!\()")
+_LIMIT = re.compile(r"\s*(\w+)\s*(>=|<=|==)\s*(\d+)\s*")
+_MULTIPLE = re.compile(r"\s*mod\((\w+),\s*(\d+)\)\s*==\s*0\s*")
 
 
 def annotate_sizes(module: ir.Module, avals: Sequence[Any]) -> None:
@@ -34,16 +38,15 @@ def annotate_sizes(module: ir.Module, avals: Sequence[Any]) -> None:
     if not symbolic:
         return
     main = entry_of(module)
-    attributes = FunctionView(main).arg_attrs
-    own = [index for index, given in enumerate(attributes) if GLOBAL_CONSTANT not in given]
+    constants, _ = interface_attributes(main, GLOBAL_CONSTANT)
+    own = [index for index, constant in enumerate(constants) if constant is None]
     write_sizes(main, {index: aval.shape for index, aval in zip(own, avals, strict=False)})
-    names = dict.fromkeys(
-        name for dim in symbolic for name in re.findall(r"[A-Za-z_]\w*", str(dim))
-    )
+    names = dict.fromkeys(_NAME.findall(" ".join(map(str, symbolic))))
     constraints = str(symbolic[0].scope).partition("with constraints:")[2].splitlines()
-    constraints += _asserted(module)  # a file of `jax.export` has no scope
-    functions = ("mod", "floordiv", "max", "min")
-    write_symbols(module, (symbol_of(each, constraints) for each in names if each not in functions))
+    messages = [text_of(each, "error_message") or "" for each in assertions_in(module)]
+    # A file of `jax.export` has no scope.
+    constraints += [each[1] for each in map(ASSERTED.search, messages) if each is not None]
+    write_symbols(module, (_symbol_of(each, constraints) for each in names))
 
 
 def num_symbols(entry: ir.Operation) -> int:
@@ -51,9 +54,15 @@ def num_symbols(entry: ir.Operation) -> int:
     return sum(GLOBAL_CONSTANT in each for each in FunctionView(entry).arg_attrs)
 
 
-def _asserted(module: ir.Module) -> Iterator[str]:
-    """Yield the constraints that assertions of a program check, from their messages."""
-    for call in operations_named({"stablehlo.custom_call"}, module):
-        constraint = ASSERTED.search(text_of(call, "error_message") or "")
-        if constraint is not None:
-            yield constraint[1]
+def _symbol_of(name: str, constraints: Iterable[str]) -> SizeSymbol:
+    """Return a symbol with what simple constraints say of it."""
+    low, high, multiple = 1, None, 1
+    for constraint in constraints:
+        limit, divisor = _LIMIT.fullmatch(constraint), _MULTIPLE.fullmatch(constraint)
+        if divisor is not None and divisor[1] == name:
+            multiple = math.lcm(multiple, int(divisor[2]))
+        if limit is not None and limit[1] == name:
+            number = int(limit[3])
+            low = max(low, number) if limit[2] in (">=", "==") else low
+            high = min(high or number, number) if limit[2] in ("<=", "==") else high
+    return SizeSymbol(name, low, high, multiple)

@@ -123,4 +123,4 @@ def _at_most(index: ir.Value, end: int) -> int:
 
 
 def _difference(size: Number, length: Number) -> Number:
-    return number_of(size_of(size) - size_of(length))
+    return number_of(size_of(size) - length)

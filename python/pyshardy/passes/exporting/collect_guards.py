@@ -44,12 +44,9 @@ def collect_guards(
     sizes = SizeMap(module, signature)
     inputs, outputs = ports_of(module, signature, sizes)
     policy = None if uneven == "default" else uneven
-    ports = (*inputs, *outputs)
-    guards = guards_of(ports, signature.symbols, policy)
-    conditions = conditions_of(module, signature.symbols, sizes)
+    guards = guards_of((*inputs, *outputs), signature.symbols, policy)
+    conditions = conditions_of(module, sizes)
     if assertions:
-        refusing = [each for each in guards if each.policy == "guard" and not each.is_proven]
-        places = [next(at for at, p in enumerate(ports) if p is each.port) for each in refusing]
-        assert_guards(module, signature, zip(places, refusing, strict=True))
+        assert_guards(module, signature, guards)
     write_texts(module, GUARDS, map(str, (*guards, *conditions)))
     return UNKNOWN
