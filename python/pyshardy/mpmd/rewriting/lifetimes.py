@@ -21,6 +21,9 @@ ALIASES = "tf.aliasing_output"
 DONATED = "jax.buffer_donor"
 """The attribute of an argument whose memory may be reused."""
 
+LAYOUT_MODE = "mhlo.layout_mode"
+"""The attribute of an argument or result with its layout in memory, for C++ Shardy's runtime."""
+
 
 def last_users(function: ir.Operation) -> dict[ir.Value, ir.Operation]:
     """Return the last operation in the body of a function that uses each value."""
