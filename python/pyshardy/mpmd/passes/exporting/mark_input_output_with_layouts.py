@@ -103,9 +103,9 @@ def _layout(attributes: Mapping[str, Any]) -> str:
 def _mark(
     fragment: ir.Operation, name: str, values: Sequence[ir.Value], layouts: Mapping[ir.Value, str]
 ) -> None:
-    known = _attributes(values, layouts)
-    marks = [{LAYOUT_MODE: known[index]} if index in known else {} for index in range(len(values))]
-    if marks:
+    if known := _attributes(values, layouts):
+        indices = range(len(values))
+        marks = [{LAYOUT_MODE: known[each]} if each in known else {} for each in indices]
         mark_values(fragment, name, marks)
 
 
