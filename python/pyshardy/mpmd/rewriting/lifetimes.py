@@ -44,9 +44,12 @@ def shard_bytes(value_type: MeshTensorType, topology: Topology) -> int:
 
 
 def mark_values(
-    fragment: ir.Operation, name: str, marks: Sequence[Mapping[str, ir.Attribute]]
+    fragment: ir.Operation, name: str, marks: Sequence[Mapping[str, ir.Attribute | None]]
 ) -> None:
-    """Add attributes of operands or results of a fragment to those in its attribute of a name."""
+    """Add attributes of operands or results of a fragment to those in its attribute of a name.
+
+    None removes one.
+    """
     given: list[Mapping[str, ir.Attribute]] = [
         {named.name: named.attr for named in each} for each in get_discardable(fragment, name) or ()
     ]
