@@ -8,20 +8,33 @@ import numpy as np
 import pytest
 from case_counts import cases, spread
 from mpi_jobs import MPIEXEC, mpi_job
-from mpmd_models import FLAT, products
+from mpmd_models import FLAT, decoder, products
 
 from mlir_sdy.assembly import asm
+from pyshardy.backends.arrays.comparison import with_last_places_moved
+from pyshardy.mpmd.reference import without_names
+from pyshardy.program import compile_unpartitioned
 
 WORKER = Path(__file__).parents[1] / "support" / "mpmd_mpi_worker.py"
 pytestmark = pytest.mark.skipif(MPIEXEC is None, reason="MPI is not installed: pip install mpich")
 
 
-def folder_of(path, shapes):
-    """Write the program and the inputs of a step for workers."""
-    model = products(len(shapes))
-    (path / "step.mlir").write_text(asm(model.trace(shapes, layers=len(shapes))))
-    arrays = {f"array{index:02}": array for index, array in enumerate(model.flat)}
-    np.savez(path / "inputs.npz", **arrays)
+def folder_of(path, shapes, model=None):
+    """Write a step for workers, that of products by default, with inputs and results.
+
+    The results are those of XLA, also for inputs with their last places moved.
+    """
+    layers = len(shapes)
+    model = model or products(layers)
+    module = model.trace(shapes, layers=layers)
+    (path / "step.mlir").write_text(asm(module))
+    run = compile_unpartitioned(without_names(module), "xla")
+    for name, arrays in (
+        ("inputs", model.flat),
+        ("expected", run(model.flat)),
+        ("moved", run(with_last_places_moved(model.flat))),
+    ):
+        np.savez(path / f"{name}.npz", **{f"array{at:03}": each for at, each in enumerate(arrays)})
     return path
 
 
@@ -45,6 +58,19 @@ def test_schedules_orders_steps_and_failures(tmp_path, shapes):
     assert len(found) == len(schedules) + min(50, cases(3)) + 3
 
 
+@pytest.mark.parametrize("shapes", spread(list(SHAPES), 1))
+def test_a_decoder(tmp_path, shapes):
+    """A step of AdamW of a decoder, whose numbers are those of the unpartitioned one."""
+    count, layers = sum(a * b for a, b in SHAPES[shapes]), len(SHAPES[shapes])
+    size = {"width": 16, "heads": 2, "hidden": 32, "words": 16, "tokens": 8, "batch": 4}
+    folder = folder_of(tmp_path, SHAPES[shapes], decoder(layers, microbatches=2, **size))
+    schedules = spread(FLAT[1:], 1)
+    done = mpi_job(count, WORKER, folder, f"schedules={','.join(schedules)}")
+    assert done.returncode == 0, done.stderr
+    found = [line for line in done.stdout.splitlines() if line.startswith("right: ")]
+    assert len(found) == len(schedules)
+
+
 def test_failure_of_a_process_that_others_wait_for(tmp_path):
     start = time.monotonic()
     done = mpi_job(4, WORKER, folder_of(tmp_path, SHAPES["small"]), "failure=2")
@@ -62,7 +88,10 @@ def test_the_tool(tmp_path):
     done = mpi_job(4, *TOOL, folder / "step.mlir")
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("2 meshes, 16 fragments") == 1
-    assert done.stderr == ""
+    assert done.stderr.splitlines() == [
+        "compiling and running 10 programs ...",
+        "compiling and running the unpartitioned program; --no-check leaves this out ...",
+    ]
     done = mpi_job(2, *TOOL, folder / "step.mlir")
     assert done.returncode != 0
     assert done.stderr.count("error: the meshes of the program have 4 devices, but 2") == 1

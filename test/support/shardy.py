@@ -27,11 +27,19 @@ class Shardy:
     Args:
         release: the release of jaxlib that holds it, major and minor number.
         python: an interpreter that has this jaxlib.
+        mpmd_passes: the file of `mpmd_passes.symbols`, for pipelines with single MPMD passes.
     """
 
-    def __init__(self, release: tuple[int, int], python: str | Path = sys.executable) -> None:
+    def __init__(
+        self,
+        release: tuple[int, int],
+        python: str | Path = sys.executable,
+        *,
+        mpmd_passes: Path | None = None,
+    ) -> None:
         self.release = release
         self._python = python
+        self._arguments = [] if mpmd_passes is None else [mpmd_passes]
         self._process: subprocess.Popen[str] | None = None
 
     def run(self, text: str, pipeline: str = "", **options: bool) -> str:
@@ -63,7 +71,7 @@ class Shardy:
     def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
         if self._process is None:
             self._process = subprocess.Popen(
-                [self._python, str(WORKER)],
+                [self._python, WORKER, *self._arguments],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,

@@ -15,12 +15,14 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from types import ModuleType
 
 from jax._src.interpreters import mlir as jax_mlir
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import mpmd, sdy  # noqa: F401 (registers the dialect)
 from jaxlib.mlir.passmanager import PassManager
+from mpmd_passes import register_passes
 
 RENEW = 3
 """The exit status of a process that is asked to make room for another one."""
@@ -128,7 +130,12 @@ def serve() -> None:
 
 
 def main() -> None:
-    """Fork a process that answers, and another one whenever it ends before its input does."""
+    """Fork a process that answers, and another one whenever it ends before its input does.
+
+    The argument is a file with the addresses of MPMD passes, if these are to be registered.
+    """
+    for table in sys.argv[1:]:
+        register_passes(Path(table))
     parent = os.getpid()
     while True:
         child = os.fork()

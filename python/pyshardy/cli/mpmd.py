@@ -293,12 +293,17 @@ def _execute(
     from pyshardy.mpmd.reference import without_names  # noqa: PLC0415
     from pyshardy.program import compile_unpartitioned  # noqa: PLC0415
 
-    ports, options = program.inputs, CompileOptions()
+    # To optimize a program takes the JIT longer than to run it once without: minutes, often.
+    ports, options = program.inputs, CompileOptions(optimization=0)
     inputs = (
         load_inputs(arguments.inputs, ports)
         if arguments.inputs
         else random_inputs([port.spec for port in ports], arguments.seed)
     )
+    # A job has no terminal, and its processes take turns on few processors.
+    tells = arguments.backend == "mpi" and not is_later_rank()
+    if tells:
+        print(f"compiling and running {len(program.fragments)} programs ...", file=sys.stderr)
     with activity("running"):
         workers = cast("Workers | None", arguments.workers)
         outputs = program.run(inputs, arguments.backend, options, workers=workers)
@@ -306,9 +311,11 @@ def _execute(
         print_outputs(printer, program.outputs)
         return 0
     original = without_names(module)
+    if tells:
+        told = "compiling and running the unpartitioned program; --no-check leaves this out ..."
+        print(told, file=sys.stderr)
     with activity("running the unpartitioned program"):
-        # To optimize the whole program takes longer than to run it once without.
-        run = compile_unpartitioned(original, arguments.backend, CompileOptions(optimization=0))
+        run = compile_unpartitioned(original, arguments.backend, options)
         expected: Sequence[Array] = run(inputs)
     differences = differences_of(
         run, inputs, outputs, expected, original, program.outputs, arguments.tolerance

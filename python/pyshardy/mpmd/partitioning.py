@@ -17,7 +17,7 @@ from mlir_sdy.model import Mesh
 from mlir_sdy.mpmd.reading import MESH_SHAPE, NAMED_COMPUTATION, NAMED_TENSOR, name_of, topology_of
 from mlir_sdy.mpmd.values import Topology
 from mlir_sdy.sdy import MeshOp
-from mlir_sdy.values import map_shardings, set_argument_attributes
+from mlir_sdy.values import map_shardings, set_argument_attributes, set_result_attributes
 from mlir_sdy.verify import verify
 from pyshardy.any_program import Program, module_of
 from pyshardy.api import propagate_with
@@ -35,6 +35,7 @@ from pyshardy.mpmd.pipelines import convert_shardings, propagate
 from pyshardy.mpmd.plan import ExecutionPlan, UnitRecorder, execution_plan
 from pyshardy.mpmd.program import FragmentFunction, MpmdProgram
 from pyshardy.mpmd.rewriting.functions import entry_points
+from pyshardy.mpmd.rewriting.lifetimes import LAYOUT_MODE
 from pyshardy.mpmd.schedules.schedule import WrittenSchedule, read_schedule
 from pyshardy.mpmd.tracing import (
     ASSIGNMENT,
@@ -341,8 +342,11 @@ def fragment_module(module: ir.Module, graph: CallGraph, name: str, mesh: Mesh) 
         if each == name:
             remove_discardable(copy, MESH_SHAPE, "reserved_hbm_bytes")
             # Its memory is free after the run, whether a result reuses it or not.
-            count = len(function_type_of(copy).inputs)
-            set_argument_attributes(copy, "jax.buffer_donor", dict.fromkeys(range(count)))
+            inputs, results = function_type_of(copy).inputs, function_type_of(copy).results
+            set_argument_attributes(copy, "jax.buffer_donor", dict.fromkeys(range(len(inputs))))
+            # The arrays of all engines have the default layout.
+            set_argument_attributes(copy, LAYOUT_MODE, dict.fromkeys(range(len(inputs))))
+            set_result_attributes(copy, LAYOUT_MODE, dict.fromkeys(range(len(results))))
             FunctionView(copy).sym_name = ENTRY
             FunctionView(copy).sym_visibility = "public"
     map_shardings(alone, lambda sharding: sharding.with_mesh(_MESH))

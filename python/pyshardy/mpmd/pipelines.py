@@ -226,6 +226,7 @@ def export_pipeline(
         "mpmd-uniquify-function-inputs-outputs",
         "mpmd-merge-inferred-fragments",
         "mpmd-mark-offloaded-input-output",
+        "mpmd-mark-input-output-with-layouts",
         "mpmd-delay-inferred-fragments",
         "mpmd-delay-transfers-from-cpu",
         "mpmd-mark-aliasing-and-donation",

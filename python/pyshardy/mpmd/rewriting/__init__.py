@@ -7,6 +7,7 @@
 | `regions`   | operations with bodies: fewer operands and results, inlining, merging |
 | `transfers` | assignments of values that are on meshes, as transfers                |
 | `merging`   | merging of two fragments of a mesh                                    |
+| `splitting` | fragments that are split into two                                     |
 | `meshes`    | the meshes of the topology around operations                          |
 | `marks`     | marks of inferred fragments, and copies of values by such fragments   |
 | `origins`   | labels of the origins of assignments                                  |

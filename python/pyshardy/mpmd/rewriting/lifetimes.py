@@ -21,6 +21,9 @@ ALIASES = "tf.aliasing_output"
 DONATED = "jax.buffer_donor"
 """The attribute of an argument whose memory may be reused."""
 
+LAYOUT_MODE = "mhlo.layout_mode"
+"""The attribute of an argument or result with its layout in memory, for C++ Shardy's runtime."""
+
 
 def last_users(function: ir.Operation) -> dict[ir.Value, ir.Operation]:
     """Return the last operation in the body of a function that uses each value."""
@@ -41,9 +44,12 @@ def shard_bytes(value_type: MeshTensorType, topology: Topology) -> int:
 
 
 def mark_values(
-    fragment: ir.Operation, name: str, marks: Sequence[Mapping[str, ir.Attribute]]
+    fragment: ir.Operation, name: str, marks: Sequence[Mapping[str, ir.Attribute | None]]
 ) -> None:
-    """Add attributes of operands or results of a fragment to those in its attribute of a name."""
+    """Add attributes of operands or results of a fragment to those in its attribute of a name.
+
+    None removes one.
+    """
     given: list[Mapping[str, ir.Attribute]] = [
         {named.name: named.attr for named in each} for each in get_discardable(fragment, name) or ()
     ]

@@ -25,14 +25,14 @@ def function_name(
 ) -> str:
     """Return the name of the function of some fragments with equal bodies.
 
-    Examples are `p0_s1.main`, `p2_loss..._bwd_calls0to2.step` and `p1_layer_0:3_fwd.step`.
+    Examples are `p0_s1.main`, `p2_loss..._bwd_calls2from0.step` and `p1_layer_0:3_fwd.step`.
 
     Args:
         index: the number of the function.
         origins: the origins of the fragments.
         stage: their stage, if they have one.
-        counters: the microbatches of the fragments, which the name tells if they are
-            consecutive, and each fragment has its own.
+        counters: the microbatches of the fragments in their order, which the name tells if it
+            is ascending or descending without gaps.
         module: the name of the module.
         with_phase: whether to tell forward from backward fragments.
     """
@@ -40,13 +40,13 @@ def function_name(
     if with_phase:
         for count in sorted({each.transpose_count for each in origins}):
             name += _PHASES.get(count, f"_transpose{count}")
-    calls = sorted({each for each in counters if each is not None})
-    if len(calls) < len(counters) or calls[-1] - calls[0] >= len(calls):
-        calls = []
-    if len(calls) == 1:
-        name += f"_call{calls[0]}"
-    elif calls:
-        name += f"_calls{calls[0]}to{calls[-1]}"
+    first, last = counters[0], counters[-1]
+    if len(counters) == 1 and first is not None:
+        name += f"_call{first}"
+    elif first is not None and last is not None:
+        step, word = (1, "to") if first < last else (-1, "from")
+        if list(counters) == list(range(first, last + step, step)):
+            name += f"_calls{first}{word}{last}"
     name = f"p{index}_{name}"
     if len(name) > _LONGEST:
         name = name[: _LONGEST - len(_CUT)] + _CUT

@@ -6,8 +6,8 @@
 // CHECK: fragment_call<{{.*}}> @p0_f..._fwd_bwd_call0.main(
 // CHECK: fragment_call<{{.*}}> @p1_f..._fwd_transpose2.main(
 // CHECK: fragment_call<{{.*}}> @"p2_layer_2:0_bwd.main"(
-// CHECK: fragment_call<{{.*}}> @p3_f_fwd_calls1to2.main(
-// CHECK: fragment_call<{{.*}}> @p3_f_fwd_calls1to2.main(
+// CHECK: fragment_call<{{.*}}> @p3_f_fwd_calls2from1.main(
+// CHECK: fragment_call<{{.*}}> @p3_f_fwd_calls2from1.main(
 // CHECK: fragment_call<{{.*}}> @p4_h_fwd.main(
 // CHECK: fragment_call<{{.*}}> @p4_h_fwd.main(
 // CHECK: fragment_call<{{.*}}> @p5_f_fwd.main(
@@ -26,11 +26,11 @@ func.func @main(%a: !m1) -> !m1 attributes {topology = #mpmd.topology<<"m1" : <[
     %0 = stablehlo.abs %x : tensor<4xf32>
     mpmd.return %0 : tensor<4xf32>
   } : (!m1) -> !m1
-  %r3 = mpmd.fragment<mesh="m1", origin=["f"]> (%r2) {call_counter = 1 : ui32} (%x: tensor<4xf32>) {
+  %r3 = mpmd.fragment<mesh="m1", origin=["f"]> (%r2) {call_counter = 2 : ui32} (%x: tensor<4xf32>) {
     %0 = stablehlo.sqrt %x : tensor<4xf32>
     mpmd.return %0 : tensor<4xf32>
   } : (!m1) -> !m1
-  %r4 = mpmd.fragment<mesh="m1", origin=["f"]> (%r3) {call_counter = 2 : ui32} (%x: tensor<4xf32>) {
+  %r4 = mpmd.fragment<mesh="m1", origin=["f"]> (%r3) {call_counter = 1 : ui32} (%x: tensor<4xf32>) {
     %0 = stablehlo.sqrt %x : tensor<4xf32>
     mpmd.return %0 : tensor<4xf32>
   } : (!m1) -> !m1

@@ -14,7 +14,6 @@ from mlir_sdy.mpmd.reading import (
     FRAGMENT,
     RESULT_ATTRIBUTES,
     body_of,
-    is_entry_point,
     mesh_type,
     producer,
     returned_values,
@@ -24,7 +23,7 @@ from pyshardy.irtools.stablehlo_views import target_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.mpmd.rewriting.functions import (
     argument_attributes,
-    mpmd_functions,
+    entry_points,
     result_attributes,
 )
 from pyshardy.mpmd.rewriting.lifetimes import mark_values
@@ -42,7 +41,7 @@ def mark_offloaded_input_output(module: ir.Module) -> None:
     `annotate_device_placement`, or writes such a value into it by `dynamic_update_slice`. The
     attributes of the results of a function must say the same of what it returns.
     """
-    for function in mpmd_functions(module):
+    for function in entry_points(module):
         on_host = set(_arguments_on_host(function))
         for fragment in operations_named({FRAGMENT}, function):
             for result, value in zip(fragment.results, returned_values(fragment), strict=True):
@@ -50,8 +49,7 @@ def mark_offloaded_input_output(module: ir.Module) -> None:
                     on_host.add(result)
             _mark(fragment, ARGUMENT_ATTRIBUTES, fragment.operands, on_host)
             _mark(fragment, RESULT_ATTRIBUTES, fragment.results, on_host)
-        if is_entry_point(function):
-            _check_results(function, on_host)
+        _check_results(function, on_host)
 
 
 def _arguments_on_host(function: ir.Operation) -> Iterable[ir.Value]:
