@@ -7,6 +7,7 @@ import jax
 import jax_devices  # noqa: F401 (before JAX looks for devices)
 import numpy as np
 import pytest
+from case_counts import spread
 from jax import numpy as jnp
 from jax.experimental import io_callback
 from jax.experimental.custom_partitioning import custom_partitioning
@@ -99,8 +100,11 @@ def partitioned(function, *arrays, mesh, in_shardings):
     return sdy.partition(module)
 
 
-@pytest.mark.parametrize("how", HOWS)
-@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    ("function", "how"),
+    spread([(function, how) for function in FUNCTIONS for how in HOWS], 14),
+    ids=lambda each: getattr(each, "__name__", each),
+)
 def test_callbacks_run_once_and_in_order(mesh, function, how):
     expected_log, log = Log(), Log()
     expected = jax.jit(functools.partial(function, expected_log))(

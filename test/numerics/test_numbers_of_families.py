@@ -6,6 +6,7 @@ import random
 import numpy as np
 import pytest
 import rule_cases
+from case_counts import cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from programs import random_sharding
@@ -124,7 +125,7 @@ def test_family_on_xla(context, family):
         check(context, family, rng, "xla")
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=cases(100), deadline=None, derandomize=True)
 @given(
     st.sampled_from(FAMILIES),
     st.integers(0, 10**9),

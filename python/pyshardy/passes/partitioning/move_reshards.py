@@ -115,7 +115,7 @@ def move_reshards(
 
 
 def _merge_equal(reshards: Iterable[ir.Operation]) -> list[ir.Operation]:
-    """Replace each reshard by an equal one before it in its block; return those that are left."""
+    """Replace reshards by equal ones before them in a block, and return the rest."""
     first: dict[tuple[int, TensorSharding | None, ir.Block], ir.Operation] = {}
     for reshard in reshards:
         key = identity(reshard.operands[0]), get_sharding(reshard.results[0]), reshard.block
@@ -141,7 +141,7 @@ class _MemberCost(NamedTuple):
 
 @dataclass(slots=True)
 class _Balance:
-    """What a region costs before it is changed, minus what it costs afterwards.
+    """The costs of a region before a change, minus the costs afterwards.
 
     Attributes:
         communication: the seconds of the communication.
@@ -370,7 +370,7 @@ class _RegionMover:
     def _all_reduce_cost(
         self, value: ir.Value, axes: AxesPerDim, reduced: AxisTuple, region: AxisRegion
     ) -> float:
-        """Return the seconds of an all-reduce along some axes, whose result has others."""
+        """Return the seconds of an all-reduce."""
         nbytes = shard_bytes(value.type, axes, region.mesh)
         return collective_cost("all_reduce", reduced, nbytes, region.mesh, self._hardware)
 
