@@ -184,8 +184,8 @@ class _RegionMover:
     4. The region needs no more memory. It needs that of its resharded inputs, then that of its
        results and their reshards: the larger one counts.
     5. The results don't become larger if a reshard slices an input: devices share the work of the
-       region, as the user or propagation wants it. It doesn't count if the input is unsharded since the
-       operation before it, such as `stablehlo.cholesky`, needs unsharded dimensions.
+       region, as the user or propagation wants it. An input of which an operation with unsharded
+       dimensions, such as `stablehlo.cholesky`, is the source doesn't count.
     6. Of the regions before and after a reshard, the one is changed that saves most.
     7. If none saves anything, the same regions aren't tried again from their other reshards.
 
