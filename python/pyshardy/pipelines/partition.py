@@ -154,9 +154,7 @@ def partition_pipeline(
             **counts,
             **cost,
         ),
-        on_functions(
-            use("sdy-move-reshards", exchanges=False, **cost), use("sdy-optimize-reshards", **cost)
-        ),
+        on_functions(use("sdy-optimize-reshards", **cost)),
         "sdy-reshard-to-collectives",
         use("canonicalize", enable_patterns="sdy-collective"),
         *(

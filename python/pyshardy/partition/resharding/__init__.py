@@ -8,7 +8,8 @@
 | `cost`            | the time of a reshard                                          |
 | `completions`     | partial results that are completed and resharded, and the time |
 | `remarks`         | remarks on gathered operands                                   |
-| `axis_regions`    | regions of operations in other shardings                       |
+| `regions`         | regions of elementwise operations in another sharding          |
+| `axis_regions`    | regions of operations with axes along other dimensions         |
 | `region_boundary` | the reshards around a region                                   |
 | `share_reshards`  | reshards that start from others of the same value              |
 """

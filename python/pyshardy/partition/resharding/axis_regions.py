@@ -174,19 +174,17 @@ class AxisRegions:
     3. Factors that must not be sharded aren't sharded in the region. A reduced factor isn't either,
        so that the all-reduce of the result goes away; or it keeps its axes, with the all-reduce.
     4. Dimensions with several factors aren't sharded, before and in the region.
-    5. The axes of a tensor that changes divide its dimensions, unless the operation is elementwise.
+    5. The axes of a tensor that changes divide its dimensions.
     6. The region ends at tensors that keep their axes, at reshards, and at operations that violate
        a condition.
 
     Args:
         meshes: the meshes by their names.
         rules: finds the rules of operations.
-        exchanges: whether operations in regions may need halo exchanges, or reshards of reshapes.
     """
 
-    def __init__(self, meshes: Mapping[str, Mesh], rules: ShardingRuleLookup, *, exchanges: bool):
+    def __init__(self, meshes: Mapping[str, Mesh], rules: ShardingRuleLookup):
         self._meshes = meshes
-        self._exchanges = exchanges
         self._rules = rules
         self._forms = Forms(rules)
         self._candidates: dict[tuple[int, str | Mesh], RegionCandidate | None] = {}
@@ -328,7 +326,7 @@ class AxisRegions:
         known = [_axes_of(value, mesh_or_ref) for value in (*operands, own)]
         old = [axes for axes in known if axes is not None]
         given = _axes_of_factors(rule, old) if len(old) == len(known) else None
-        if given is None or not (self._exchanges or _has_simple_dims(rule)):
+        if given is None:
             return None
         values = [*operands, own if all_reduce is None else all_reduce.results[0]]
         keys = [identity(value) for value in values]
@@ -340,12 +338,11 @@ class AxisRegions:
             operation, rule, all_reduce, values, keys, shapes, given, form, before, tensors
         )
 
-    def _is_valid(self, member: Member, mesh: Mesh) -> bool:
+    @staticmethod
+    def _is_valid(member: Member, mesh: Mesh) -> bool:
         """Whether a member satisfies conditions 1, 3 and 5."""
         rule, after = member.rule, member.after
         if any(after[factor] for factor in blocked_factors(member.operation, rule)):
-            return False
-        if not self._exchanges and any(after[factor] for factor in rule.permutation_factors):
             return False
         reduced = member.reduced(member.before)
         if bool(reduced) != (member.all_reduce is not None):
@@ -356,8 +353,6 @@ class AxisRegions:
         for index, axes in enumerate(sharded):
             if any(lists_overlap(axes, other) for other in sharded[:index]):
                 return False
-        if member.operation.name in ELEMENTWISE_OPERATIONS:
-            return True
         pairs = zip(member.axes_before, member.axes_after, strict=True)
         return all(
             old == new or is_even(shape, new, mesh)
@@ -398,12 +393,6 @@ def _axes_of_factors(
     return found
 
 
-def _has_simple_dims(rule: OpShardingRule) -> bool:
-    """Whether no dimension has several factors, as those that a reshape merges or splits."""
-    dims = (dim for mapping in rule.mappings for dim in mapping.dim_mappings)
-    return all(len(dim.factor_indices) == 1 for dim in dims)
-
-
 def _axes_of(value: ir.Value, mesh_or_ref: str | Mesh) -> AxesPerDim | None:
     """Return the axes of a tensor's dimensions; None if it isn't on a mesh, or of another kind."""
     if not isinstance(value.type, ir.RankedTensorType):
@@ -425,7 +414,7 @@ def _all_reduce_of(operation: ir.Operation) -> ir.Operation | None:
 
 
 def _is_cheap(operation: ir.Operation) -> bool:
-    """Whether an operation may be in regions: a cheap one with one result."""
+    """Whether an operation can be in regions, and has one result."""
     return operation.name in _CHEAP and len(operation.results) == 1
 
 

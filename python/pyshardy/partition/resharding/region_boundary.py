@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache
-from mlir_sdy.host import ir
+from mlir_sdy.host import identity, ir
 from mlir_sdy.model import AxisTuple, Mesh, TensorSharding, are_equivalent, mesh_of
 from mlir_sdy.uses import defining_operation
 from mlir_sdy.values import get_sharding, set_result_shardings_of
@@ -103,6 +103,51 @@ class RegionBoundary:
         brought = sdy.reshard(value, self._cache[before], loc=maker.location, ip=place)
         for user, index in direct:
             user.operands[index] = brought
+
+
+class KeptReshards:
+    """The reshards of a value that stay where they are, read once for each value.
+
+    A reshard stays if an operation uses it that isn't elementwise: it can't move across that. Equal
+    ones will be merged with it. A value may have thousands of reshards, each of which is asked for.
+
+    Args:
+        is_elementwise: whether reshards can move across an operation.
+    """
+
+    def __init__(self, is_elementwise: Callable[[ir.Operation], bool]):
+        self._is_elementwise = is_elementwise
+        self._kept: dict[int, dict[tuple[TensorSharding | None, ir.Block], list[int]]] = {}
+
+    def has_equal(self, reshard: ir.Operation) -> bool:
+        """Whether another reshard of the same value stays, in the same block and sharding."""
+        value = reshard.operands[0]
+        kept = self._kept.get(identity(value))
+        if kept is None:
+            kept = self._kept[identity(value)] = self._find(value)
+        result = reshard.results[0]
+        equal = kept.get((get_sharding(result), reshard.block), ())
+        return any(other != identity(result) for other in equal)
+
+    def forget(self, value: ir.Value) -> None:
+        """Read the reshards of a value again, after one of them was inserted."""
+        self._kept.pop(identity(value), None)
+
+    def clear(self) -> None:
+        """Read the reshards of all values again."""
+        self._kept.clear()
+
+    def _find(self, value: ir.Value) -> dict[tuple[TensorSharding | None, ir.Block], list[int]]:
+        found: dict[tuple[TensorSharding | None, ir.Block], list[int]] = {}
+        for use in value.uses:
+            user = use.owner.operation
+            if user.name != _RESHARD:
+                continue
+            result = user.results[0]
+            if not all(self._is_elementwise(each.owner.operation) for each in result.uses):
+                place = get_sharding(result), user.block
+                found.setdefault(place, []).append(identity(result))
+        return found
 
 
 def is_made_by_each_device(value: ir.Value) -> bool:

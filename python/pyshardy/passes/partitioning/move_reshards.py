@@ -1,28 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The pass `sdy-move-reshards`: compute regions in the shardings that reshards lead to.
+"""The pass `sdy-move-reshards`: compute regions along the dimensions that reshards lead to.
 
-`AxisRegions` states what a region is, and `_RegionMover` when it is changed. Of
+`AxisRegions` states what a region is, and `_AxisMover` when it is changed. Only regions beside
+reshards that move axes from one dimension to another are.
 
-    %1 = sdy.reshard %0 <@mesh, [{}, {}]> : tensor<8x8xf32>            // from [{"x"}, {}]
-    %2 = stablehlo.convert %1 : (tensor<8x8xf32>) -> tensor<8x8xbf16>  // in [{}, {}]
-
-the conversion is computed on shards, and half as many bytes are gathered; of two operands that are
-gathered to be added, their sum is gathered instead.
-
-The tensors of each operation are compatible, and slices don't have their local forms yet, or
-`exchanges` is off.
+The tensors of each operation are compatible, and slices don't have their local forms yet.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Annotated, NamedTuple
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple
 
-from mlir_sdy.fold import canonicalize
 from mlir_sdy.host import identity, ir
-from mlir_sdy.model import AxisTuple, TensorSharding, sort_and_merge
+from mlir_sdy.model import TensorSharding, lists_overlap, sort_and_merge
 from mlir_sdy.uses import replace_by
 from mlir_sdy.values import get_sharding, set_result_shardings_of
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
@@ -33,28 +25,21 @@ from pyshardy.irtools.walks import may_occur_at_start, operations_named
 from pyshardy.partition.function_context import FunctionContext
 from pyshardy.partition.halo.form_lookup import form_of
 from pyshardy.partition.halo.profitability import exchange_collectives
-from pyshardy.partition.partial.reductions import blocked_factors
 from pyshardy.partition.resharding.axis_regions import (
     AxisRegion,
     AxisRegions,
     Member,
     axes_of_tensors,
 )
-from pyshardy.partition.resharding.completions import completion_cost
 from pyshardy.partition.resharding.cost import (
     Reshard,
     collective_cost,
     reshard_cost,
 )
-from pyshardy.partition.resharding.region_boundary import (
-    RegionBoundary,
-    defining_operation,
-    is_made_by_each_device,
-)
+from pyshardy.partition.resharding.region_boundary import RegionBoundary, is_made_by_each_device
 from pyshardy.partition.types.factor_axes import FactorAxes
 from pyshardy.partition.types.steps import AxesPerDim
 from pyshardy.pipeline import register_pass
-from pyshardy.pipeline.options import Help
 
 _RESHARD = "sdy.reshard"
 _ROUNDING = 1e-15
@@ -63,17 +48,15 @@ _ROUNDING = 1e-15
 
 @register_pass("sdy-move-reshards", anchor="func.func", release="pyshardy")
 def move_reshards(
-    function: ir.Operation | ir.OpView,
-    *,
-    exchanges: Annotated[bool, Help(release="pyshardy")] = True,
-    hardware: HardwareOption = DEFAULT_HARDWARE,
+    function: ir.Operation | ir.OpView, *, hardware: HardwareOption = DEFAULT_HARDWARE
 ) -> Changes:
     """Move reshards across regions.
 
-    Changes the shardings of the operations before or after a reshard, if that takes less time and
-    no more memory, so that the reshard isn't needed there. A region consists of elementwise
-    operations, reductions, broadcasts, reshapes, transposes, slices, concatenations, paddings and
-    reverses. The cost includes the reshards around it, all-reduces and halo exchanges.
+    Changes the shardings of the operations before or after a reshard that moves axes from one
+    dimension to another, if that takes less time, so that the reshard isn't needed there. A region
+    consists of elementwise operations, reductions, broadcasts, reshapes, transposes, slices,
+    concatenations, paddings and reverses. The cost includes the reshards around it, all-reduces
+    and halo exchanges.
 
     ```mlir
     // %0 is sharded as <@mesh, [{}, {"x"}]>
@@ -91,20 +74,16 @@ def move_reshards(
     %3 = stablehlo.slice %1 [0:8, 4:8] : (tensor<8x8xf32>) -> tensor<8x4xf32>
     ```
 
-    Options:
-        exchanges: whether operations in regions may need halo exchanges, which
-            sdy-resolve-permutation-factors inserts later.
-
     Raises:
         UsageError: there is no such hardware.
     """
     devices = load_hardware(hardware)
     if not may_occur_at_start({_RESHARD}, function):
         return UNCHANGED
-    canonicalize(function, {"sdy-reshard"})  # merges reshards of reshards
-    mover = _RegionMover(FunctionContext.of(function), devices, exchanges=exchanges)
+    mover = _AxisMover(FunctionContext.of(function), devices)
     reshards = [each for each in operations_named({_RESHARD}, function) if mover.can_move(each)]
-    reshards = _merge_equal(reshards)
+    if not reshards:
+        return UNCHANGED
     for reshard in reshards:
         if any(reshard.results[0].uses):
             mover.visit(reshard)
@@ -114,103 +93,54 @@ def move_reshards(
     return Changes({_RESHARD}, OF_SHARDINGS)
 
 
-def _merge_equal(reshards: Iterable[ir.Operation]) -> list[ir.Operation]:
-    """Replace reshards by equal ones before them in a block, and return the rest."""
-    first: dict[tuple[int, TensorSharding | None, ir.Block], ir.Operation] = {}
-    for reshard in reshards:
-        key = identity(reshard.operands[0]), get_sharding(reshard.results[0]), reshard.block
-        equal = first.setdefault(key, reshard)
-        if equal is not reshard:
-            replace_by(reshard, equal.results[0])
-    return [*first.values()]
-
-
-class _MemberCost(NamedTuple):
-    """The cost of an operation.
+class _Seconds(NamedTuple):
+    """The seconds of an operation.
 
     Attributes:
-        communication: the seconds of the all-reduce and of the halo exchange.
-        computation: the seconds of the computation.
-        nbytes: the bytes of the result on a device.
+        communication: those of the all-reduce and of the halo exchange.
+        computation: those of the computation.
     """
 
     communication: float
     computation: float
-    nbytes: float
 
 
-@dataclass(slots=True)
-class _Balance:
-    """The costs of a region before a change, minus the costs afterwards.
-
-    Attributes:
-        communication: the seconds of the communication.
-        computation: the seconds of the computation.
-        inputs: the bytes of the resharded inputs, before and afterwards.
-        results: the bytes of the results, before and afterwards.
-        resharded: the bytes of resharded results, before and afterwards.
-        shares_work: whether a reshard slices an input, so that devices share the work.
-    """
-
-    communication: float = 0.0
-    computation: float = 0.0
-    inputs: list[float] = field(default_factory=lambda: [0.0, 0.0])
-    results: list[float] = field(default_factory=lambda: [0.0, 0.0])
-    resharded: list[float] = field(default_factory=lambda: [0.0, 0.0])
-    shares_work: bool = False
-
-    @property
-    def saved(self) -> float:
-        """The seconds that the change saves; 0 if it violates a condition."""
-        results = map(sum, zip(self.results, self.resharded, strict=True))
-        before, after = map(max, zip(self.inputs, results, strict=True))
-        if self.communication < -_ROUNDING or after > before:
-            return 0.0
-        if self.shares_work and self.results[1] > self.results[0]:
-            return 0.0
-        saved = self.communication + self.computation
-        return saved if saved > _ROUNDING else 0.0
-
-
-class _RegionMover:
+class _AxisMover:
     """Changes regions before and after reshards, if that costs less.
 
     1. The cost of a region is the time of its computation; of the all-reduces, halo exchanges and
        all-gathers of its operations; and of the reshards of its inputs and outputs. It must be
-       less, and that of the communication alone must not be more.
+       less, and that of the communication alone, too.
     2. An input that a reshard brings starts from the operand of this reshard. An input that each
        device can compute costs nothing. Each other input needs a reshard.
     3. An output needs a reshard to each sharding in which it is used outside.
-    4. The region needs no more memory. It needs that of its resharded inputs, then that of its
-       results and their reshards: the larger one counts.
-    5. The results don't become larger if a reshard slices an input: devices share the work of the
-       region, as the user or propagation wants it. An input of which an operation with unsharded
-       dimensions, such as `stablehlo.cholesky`, is the source doesn't count.
-    6. Of the regions before and after a reshard, the one is changed that saves most.
-    7. If none saves anything, the same regions aren't tried again from their other reshards.
+    4. Of the regions before and after a reshard, the one is changed that saves most.
+    5. If none saves anything, the same regions aren't tried again from their other reshards.
 
     Args:
         context: the context of the function.
         hardware: the devices and links.
-        exchanges: whether operations may need halo exchanges in the region.
     """
 
-    def __init__(self, context: FunctionContext, hardware: Hardware, *, exchanges: bool):
+    def __init__(self, context: FunctionContext, hardware: Hardware):
         self._cache = context.cache
         self._hardware = hardware
-        self._rules = context.rules
-        self._regions = AxisRegions(context.meshes, context.rules, exchanges=exchanges)
+        self._regions = AxisRegions(context.meshes, context.rules)
         self._boundary = RegionBoundary(context.meshes, context.cache)
         self._rejected: set[tuple[int, bool]] = set()
-        self._known: dict[Hashable, _MemberCost] = {}
+        self._known: dict[Hashable, _Seconds] = {}
 
     def can_move(self, reshard: ir.Operation) -> bool:
-        """Whether a reshard only moves axes, on one mesh of several devices."""
+        """Whether a reshard moves axes from one dimension to another."""
         target = self._boundary.target(reshard)
         source = get_sharding(reshard.operands[0])
         if target is None or source is None or source.mesh_or_ref != target.mesh_or_ref:
             return False
-        return source.dim_axes != target.dim_axes
+        return any(
+            at != dim and lists_overlap(axes, others)
+            for at, axes in enumerate(source.dim_axes)
+            for dim, others in enumerate(target.dim_axes)
+        )
 
     def visit(self, reshard: ir.Operation) -> None:
         """Change the region before or after a reshard, which may be unused afterwards."""
@@ -221,7 +151,7 @@ class _RegionMover:
             find = self._regions.before if is_before else self._regions.after
             region = None
             for region in find(reshard, with_users=with_users):
-                saved = self._balance(region).saved
+                saved = self._saved(region)
                 if saved > most:
                     most, best = saved, region.copy()
             if region is not None and best is None:
@@ -245,104 +175,57 @@ class _RegionMover:
 
     # --- Cost -------------------------------------------------------------------------------
 
-    def _balance(self, region: AxisRegion) -> _Balance:
-        """Return what the change of a region saves."""
-        balance = _Balance()
-        self._add_inputs(region, balance)
-        self._add_outputs(region, balance)
+    def _saved(self, region: AxisRegion) -> float:
+        """Return the seconds that the change of a region saves; 0 if it saves no communication."""
+        communication = self._saved_around(region)
+        computation: list[float] = []
         for each in region.members.values():
-            before = self._member_cost(each, each.before, each.axes_before, region)
-            after = self._member_cost(each, each.after, each.axes_after, region)
-            balance.communication += before.communication - after.communication
-            balance.computation += before.computation - after.computation
-            balance.results[0] += before.nbytes
-            balance.results[1] += after.nbytes
-        return balance
+            before = self._seconds(each, each.before, each.axes_before, region)
+            after = self._seconds(each, each.after, each.axes_after, region)
+            communication += before.communication
+            communication -= after.communication
+            computation.append(before.computation - after.computation)
+        return 0.0 if communication <= _ROUNDING else communication + sum(computation)
 
-    def _add_inputs(self, region: AxisRegion, balance: _Balance) -> None:
-        """Add the reshards of inputs."""
+    def _seconds(
+        self, member: Member, factors: FactorAxes, axes: Sequence[AxesPerDim], region: AxisRegion
+    ) -> _Seconds:
+        """Return the seconds of an operation; computed once for each form and axes."""
+        key = member.form, factors, member.all_reduce is None, region.mesh
+        seconds = self._known.get(key)
+        if seconds is None:
+            seconds = _Seconds(
+                self._communication(member, factors, axes, region),
+                self._computation(member, factors, axes, region),
+            )
+            if member.form is not None:
+                self._known[key] = seconds
+        return seconds
+
+    def _saved_around(self, region: AxisRegion) -> float:
+        """Return the seconds of reshards of inputs and outputs that the change saves."""
+        saved = 0.0
         for value in region.inputs():
             origin = self._boundary.origin(value)
             before, after = _axes_of(value), region.after[identity(value)]
             given = _axes_of(origin)
             if origin != value and self._is_used_inside(value, region):
-                nbytes = shard_bytes(value.type, before, region.mesh)
-                balance.inputs[0] += nbytes
-                if nbytes < shard_bytes(value.type, given, region.mesh):
-                    balance.shares_work |= not self._needs_replication(origin)
-                balance.communication += self._reshard_cost(value, given, before, region)
+                saved += self._reshard_cost(value, given, before, region)
             if not is_made_by_each_device(origin):
                 if region.defines(origin):
                     given = region.after[identity(origin)]
-                if given != after:
-                    balance.inputs[1] += shard_bytes(value.type, after, region.mesh)
-                    balance.communication -= self._reshard_cost(value, given, after, region)
-
-    def _add_outputs(self, region: AxisRegion, balance: _Balance) -> None:
-        """Add the reshards of outputs."""
+                saved -= self._reshard_cost(value, given, after, region)
         for member, users in region.outputs():
             result = member.result
-            old, new = member.axes_before[-1], region.after[identity(result)]
+            old, new = _axes_of(result), region.after[identity(result)]
             outside = [user for user in users if not self._is_inside(user, region)]
             targets = {
                 old if target is None else target.dim_axes: None
                 for target in map(self._boundary.target, outside)
             }
-            is_all_outside = len(outside) == len({use.owner for use in result.uses})
-            reductions = (
-                member.reduced(member.before) if member.all_reduce is not None else (),
-                member.reduced(member.after) if member.is_completed else (),
-            )
-            for index, (own, reduced) in enumerate(zip((old, new), reductions, strict=True)):
-                others = [each for each in targets if each != own]
-                seconds = sum(self._reshard_cost(result, own, each, region) for each in others)
-                if reduced and is_all_outside and len(others) == len(targets) == 1:
-                    seconds = self._scattered_cost(result, own, others[0], reduced, region)
-                balance.communication += -seconds if index else seconds
-                balance.resharded[index] += sum(
-                    shard_bytes(result.type, each, region.mesh) for each in others
-                )
-
-    def _scattered_cost(
-        self,
-        value: ir.Value,
-        source: AxesPerDim,
-        target: AxesPerDim,
-        reduced: AxisTuple,
-        region: AxisRegion,
-    ) -> float:
-        """Return the seconds that the only reshard of an all-reduced result adds to the all-reduce.
-
-        They are negative if a reduce-scatter replaces both.
-        """
-        axes = sort_and_merge(reduced, region.mesh)
-        reshard = Reshard.of(value, source, target, region.mesh)
-        whole = self._all_reduce_cost(value, source, axes, region)
-        return completion_cost(reshard, axes, self._hardware) - whole
-
-    def _needs_replication(self, value: ir.Value) -> bool:
-        """Whether the operation that defines a value has factors that can't be sharded."""
-        maker = defining_operation(value)
-        rule = None if maker is None else self._rules.rule(maker)
-        if maker is None or rule is None:
-            return False
-        return bool(rule.need_replication_factors or blocked_factors(maker, rule))
-
-    def _member_cost(
-        self, member: Member, factors: FactorAxes, axes: Sequence[AxesPerDim], region: AxisRegion
-    ) -> _MemberCost:
-        """Return the cost of an operation; computed once for each form and axes."""
-        key = member.form, factors, member.all_reduce is None, region.mesh
-        cost = self._known.get(key)
-        if cost is None:
-            cost = _MemberCost(
-                self._communication(member, factors, axes, region),
-                self._computation(member, factors, axes, region),
-                shard_bytes(member.result.type, axes[-1], region.mesh),
-            )
-            if member.form is not None:
-                self._known[key] = cost
-        return cost
+            saved += sum(self._reshard_cost(result, old, each, region) for each in targets)
+            saved -= sum(self._reshard_cost(result, new, each, region) for each in targets)
+        return saved
 
     def _computation(
         self, member: Member, factors: FactorAxes, axes: Sequence[AxesPerDim], region: AxisRegion
@@ -362,17 +245,11 @@ class _RegionMover:
         seconds = 0.0
         if member.all_reduce is not None:
             reduced = sort_and_merge(member.reduced(factors), region.mesh)
-            seconds += self._all_reduce_cost(member.result, axes[-1], reduced, region)
+            nbytes = shard_bytes(member.result.type, axes[-1], region.mesh)
+            seconds += collective_cost("all_reduce", reduced, nbytes, region.mesh, self._hardware)
         if any(factors[factor] for factor in member.rule.permutation_factors):
             seconds += self._exchange_cost(member, factors, axes[:-1], region)
         return seconds
-
-    def _all_reduce_cost(
-        self, value: ir.Value, axes: AxesPerDim, reduced: AxisTuple, region: AxisRegion
-    ) -> float:
-        """Return the seconds of an all-reduce."""
-        nbytes = shard_bytes(value.type, axes, region.mesh)
-        return collective_cost("all_reduce", reduced, nbytes, region.mesh, self._hardware)
 
     def _exchange_cost(
         self, member: Member, factors: FactorAxes, axes: Sequence[AxesPerDim], region: AxisRegion
