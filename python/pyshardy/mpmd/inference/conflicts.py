@@ -10,7 +10,6 @@ from mlir_sdy.diagnostics import Diagnostic, PassError, SourceLocation, error
 from mlir_sdy.discardable import has_discardable
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.mpmd.reading import UNASSIGN, body_of, operations_of
-from pyshardy.irtools.stablehlo_views import symbol_name
 from pyshardy.mpmd.inference.mesh_sets import (
     SRC_SET,
     USE_SET,
@@ -22,7 +21,7 @@ from pyshardy.mpmd.inference.mesh_sets import (
 from pyshardy.mpmd.inference.reductions import REDUCE, annotation_of, sum_of_slices
 from pyshardy.mpmd.inference.src_sets import src_set_of
 from pyshardy.mpmd.inference.use_sets import uses_of
-from pyshardy.mpmd.rewriting.functions import mpmd_functions
+from pyshardy.mpmd.rewriting.functions import functions_with_bodies, mpmd_functions
 
 _REMEDY = "Add an explicit transfer to fix this.\nTo handle this automatically, set"
 TRANSFERS = "`mpmd_infer_transfers`, the pass option 'infer-transfers'"
@@ -71,8 +70,8 @@ def raise_up_to(limit: int, found: Iterable[Diagnostic]) -> None:
 
 
 def _empty(module: ir.Module) -> Iterator[Diagnostic]:
-    functions = {symbol_name(each): each for each in mpmd_functions(module)}
-    for function in functions.values():
+    functions = functions_with_bodies(module)
+    for function in mpmd_functions(module):
         for operation in operations_of(body_of(function)):
             if not is_meshless(operation):
                 continue
@@ -103,8 +102,8 @@ def _empty(module: ir.Module) -> Iterator[Diagnostic]:
 
 
 def _not_contained(module: ir.Module) -> Iterator[Diagnostic]:
-    functions = {symbol_name(each): each for each in mpmd_functions(module)}
-    for function in functions.values():
+    functions = functions_with_bodies(module)
+    for function in mpmd_functions(module):
         for operation in operations_of(body_of(function)):
             if not is_meshless(operation):
                 continue

@@ -39,7 +39,7 @@ from pyshardy.mpmd.inference.reductions import (
     annotation_of,
     sum_of_slices,
 )
-from pyshardy.mpmd.rewriting.functions import calls_by_callee, mpmd_functions
+from pyshardy.mpmd.rewriting.functions import calls_by_callee, functions_with_bodies, mpmd_functions
 from pyshardy.mpmd.rewriting.origins import INFERRED_INPUT
 
 _MOST_ROUNDS = 16
@@ -66,7 +66,7 @@ def src_set_of(value: ir.Value, functions: dict[str, ir.Operation]) -> MeshSet |
 class _SrcSets:
     def __init__(self, module: ir.Module):
         self._calls = calls_by_callee(module)
-        self._functions = {symbol_name(each): each for each in mpmd_functions(module)}
+        self._functions = functions_with_bodies(module)
 
     def update(self, function: ir.Operation) -> bool:
         """Recompute the sets of a function; return whether one has changed."""

@@ -30,7 +30,7 @@ from pyshardy.mpmd.inference.mesh_sets import (
     write_sets_of_arguments,
     write_sets_of_results,
 )
-from pyshardy.mpmd.rewriting.functions import calls_by_callee, mpmd_functions
+from pyshardy.mpmd.rewriting.functions import calls_by_callee, functions_with_bodies, mpmd_functions
 
 _MOST_ROUNDS = 16
 """The most rounds over all functions, which chains of calls need."""
@@ -77,7 +77,7 @@ def _of_assign(operation: ir.Operation) -> MeshSet:
 class _UseSets:
     def __init__(self, module: ir.Module):
         self._calls = calls_by_callee(module)
-        self._functions = {symbol_name(each): each for each in mpmd_functions(module)}
+        self._functions = functions_with_bodies(module)
 
     def update(self, function: ir.Operation) -> bool:
         """Recompute the sets of a function; return whether one has changed."""

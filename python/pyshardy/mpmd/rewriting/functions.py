@@ -30,6 +30,11 @@ def mpmd_functions(module: ir.Module) -> list[ir.Operation]:
     return sorted(found, key=is_entry_point)
 
 
+def functions_with_bodies(module: ir.Module) -> dict[str, ir.Operation]:
+    """Return the functions that calls may name, also those without a topology, by their names."""
+    return {symbol_name(each): each for each in functions_of(module) if has_body(each)}
+
+
 def entry_points(module: ir.Module) -> list[ir.Operation]:
     """Return the public functions with a topology."""
     return [each for each in mpmd_functions(module) if is_entry_point(each)]

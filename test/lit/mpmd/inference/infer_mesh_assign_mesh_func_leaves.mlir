@@ -25,3 +25,18 @@ func.func @leaves(%a: tensor<4xf32>, %unused: tensor<4xf32>, %b: !m2) -> (tensor
   %4 = mpmd.broadcast %0 : tensor<4xf32>
   return %1, %2 : tensor<4xf32>, tensor<4xf32>
 }
+
+// A callee without a topology is on no mesh.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[CALL:.*]] = mpmd.call @f(%arg0)
+// CHECK-NEXT: %[[OUT:.*]] = mpmd.assign {origin = "inferred_out"} %[[CALL]] : (tensor<4xf32>) -> !mpmd.mesh_tensor<"m1", tensor<4xf32>>
+// CHECK-NEXT: return %[[OUT]]
+// CHECK: func.func private @f(%arg0: tensor<4xf32>) -> tensor<4xf32> {
+func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> attributes {topology = #mpmd.topology<<"m1" : <["x"=2]>>, <"m2" : <["x"=2]>>>} {
+  %0 = mpmd.call @f(%arg0) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %0 : tensor<4xf32>
+}
+func.func private @f(%arg0: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.add %arg0, %arg0 : tensor<4xf32>
+  func.return %0 : tensor<4xf32>
+}

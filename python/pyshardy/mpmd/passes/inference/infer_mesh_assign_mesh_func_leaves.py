@@ -34,6 +34,7 @@ from pyshardy.mpmd.inference.src_sets import src_set_of
 from pyshardy.mpmd.options import ErrorLimit, InferTransfers
 from pyshardy.mpmd.rewriting.functions import (
     calls_by_callee,
+    functions_with_bodies,
     mpmd_functions,
     set_returned,
     update_type,
@@ -61,11 +62,12 @@ def infer_mesh_assign_mesh_func_leaves(
     Raises:
         PassError: a value can be on no mesh.
     """
-    functions = {symbol_name(each): each for each in mpmd_functions(module)}
+    functions = functions_with_bodies(module)
     calls = calls_by_callee(module)
     errors: list[Diagnostic] = []
-    for name, function in functions.items():
-        leaves = _Leaves(function, functions, calls.get(name, ()), infer_transfers)
+    for function in mpmd_functions(module):
+        own_calls = calls.get(symbol_name(function), ())
+        leaves = _Leaves(function, functions, own_calls, infer_transfers)
         leaves.assign()
         clear_use_sets(function)
         leaves.mark_unused()

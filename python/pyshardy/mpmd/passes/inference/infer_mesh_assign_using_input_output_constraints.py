@@ -9,7 +9,6 @@ from mlir_sdy.mpmd.attributes import mesh_tensor
 from mlir_sdy.mpmd.building import assign, unassign
 from mlir_sdy.mpmd.reading import body_of, mesh_type, returned_values
 from mlir_sdy.traversal import terminator_of
-from pyshardy.irtools.stablehlo_views import symbol_name
 from pyshardy.mpmd.inference.mesh_sets import (
     SRC_SET,
     USE_SET,
@@ -21,7 +20,7 @@ from pyshardy.mpmd.inference.src_sets import src_set_of
 from pyshardy.mpmd.options import Constraints, NoEffect, read_constraints
 from pyshardy.mpmd.rewriting.functions import (
     entry_points,
-    mpmd_functions,
+    functions_with_bodies,
     set_returned,
     update_type,
 )
@@ -46,7 +45,7 @@ def infer_mesh_assign_using_input_output_constraints(
         PassError: an index is out of range.
     """
     pairs = read_constraints(constraints)
-    functions = {symbol_name(each): each for each in mpmd_functions(module)}
+    functions = functions_with_bodies(module)
     for function in entry_points(module) if pairs else ():
         arguments, returned = body_of(function).arguments, returned_values(function)
         placed: dict[int, None] = {}

@@ -28,7 +28,11 @@ from pyshardy.mpmd.inference.mesh_sets import (
 from pyshardy.mpmd.inference.reductions import REDUCE
 from pyshardy.mpmd.inference.signatures import assign_results, place_callee
 from pyshardy.mpmd.options import MaxClones
-from pyshardy.mpmd.rewriting.functions import calls_by_callee, mpmd_functions
+from pyshardy.mpmd.rewriting.functions import (
+    calls_by_callee,
+    functions_with_bodies,
+    mpmd_functions,
+)
 from pyshardy.mpmd.rewriting.marks import mark_inferred
 from pyshardy.mpmd.rewriting.regions import add_operands, replace_inside
 from pyshardy.pipeline import register_pass
@@ -45,8 +49,8 @@ def infer_mesh_rewrite_using_analysis(module: ir.Module, *, max_clones: MaxClone
     An operation goes into the fragment that uses it, or is copied into each one if it is cheap, or
     gets a fragment of its own on each mesh that uses it. Calls get operands and results on meshes.
     """
-    functions = {symbol_name(each): each for each in mpmd_functions(module)}
-    for function in functions.values():
+    functions = functions_with_bodies(module)
+    for function in mpmd_functions(module):
         if not is_entry_point(function):
             assign_results(function, functions)
         _rewrite(function, max_clones)
