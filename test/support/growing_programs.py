@@ -478,10 +478,21 @@ def uneven_products(count):
     )
 
 
+def reshards_of_functions_of_a_value(count):
+    lines = []
+    for number in range(count):
+        lines.append(_tanh(f"%t{number}", "%w"))
+        constraint = f'%t{number} <@mesh, [{{"y"}}, {{}}]> : {T}'
+        lines.append(f"%c{number} = sdy.sharding_constraint {constraint}")
+        lines.append(_dot(f"%d{number}", f"%c{number}", "%a"))
+    return _main(*_sum(lines, [f"%d{number}" for number in range(count)]))
+
+
 PROGRAMS = (
     *(functions, calls, loops, wide_loop, loop_invariants, branches, cases, manual_computations),
     *(wide_manual_computation, named_computations, arguments, constants, uses_of_a_constant),
     *(scalars, barrier, groups, constraints, propagation_barriers, chain_of_sums, tree_of_sums),
     *(concatenated_sums, reshards_into_a_region, reshards_out_of_a_region, softmaxes),
     *(concatenation, rotations, shifts, reshapes, gathers, updates, convolutions, uneven_products),
+    reshards_of_functions_of_a_value,
 )
