@@ -80,7 +80,9 @@ class MpmdFlags(GuardFlags):
     )
     no_check: bool = flag(False, "do not run the unpartitioned program")
     plan: bool = flag(False, "do not run; print the timeline on the hardware")
-    schedules: str = flag("", "do not run; compare the timelines of these schedules", "S,S,...")
+    schedules: str | None = flag(
+        None, "do not run; compare the timelines of these schedules", "S,S,..."
+    )
     microbatches: str = flag(
         "",
         "compare these numbers of microbatches; the file is then FILE.py:FUNCTION, a function of "
@@ -140,7 +142,7 @@ def _work(arguments: MpmdFlags, tool: Tool) -> int:
         message = f"'{arguments.file}' is Python: a function needs '--microbatches', as in '4,8'"
         raise UsageError(error(message))
     module = read_program(arguments.file, tool)
-    if arguments.schedules:
+    if arguments.schedules is not None:
         return _compare_schedules(module, None, arguments, printer)
     program = _partitioned(module, arguments, arguments.schedule)
     if arguments.emit:
@@ -260,10 +262,11 @@ def _compare_schedules(
     """Print a table of schedules, the fastest one first."""
     from pyshardy.mpmd.comparing import compare  # noqa: PLC0415
 
+    schedules = arguments.schedule if arguments.schedules is None else arguments.schedules
     with activity("comparing schedules"):
         found = compare(
             module,
-            schedules=_schedules(arguments.schedules or arguments.schedule),
+            schedules=_schedules(schedules),
             microbatches=microbatches,
             hardware=arguments.hardware,
             **_meshes(arguments),
