@@ -60,7 +60,7 @@ def test_schedules_orders_steps_and_failures(tmp_path, shapes):
 
 @pytest.mark.parametrize("shapes", spread(list(SHAPES), 1))
 def test_a_decoder(tmp_path, shapes):
-    """A step of AdamW of a decoder, whose numbers are those of the unpartitioned one."""
+    """A step of AdamW of a decoder computes the numbers of the unpartitioned step."""
     count, layers = sum(a * b for a, b in SHAPES[shapes]), len(SHAPES[shapes])
     size = {"width": 16, "heads": 2, "hidden": 32, "words": 16, "tokens": 8, "batch": 4}
     folder = folder_of(tmp_path, SHAPES[shapes], decoder(layers, microbatches=2, **size))

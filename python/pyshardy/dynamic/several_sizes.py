@@ -29,13 +29,14 @@ from mlir_sdy.late_numpy import np
 from mlir_sdy.traversal import operations_in
 from mlir_sdy.uses import replace_by
 from pyshardy.irtools.constants import constant_integers, filled, splat_of
+from pyshardy.irtools.functions import update_type
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder, i64_attribute
 from pyshardy.irtools.static_shapes import SIZES_OF
 from pyshardy.irtools.tensor_types import element_type_of, shape_of, with_shape
 from pyshardy.irtools.walks import tell_inserted
 from pyshardy.partition.types.padding_builder import PaddingBuilder
 from pyshardy.sizes.expressions import Expressions
-from pyshardy.sizes.reduce_windows import make_windows_dynamic, update_type, window_numbers
+from pyshardy.sizes.reduce_windows import make_windows_dynamic, window_numbers
 from pyshardy.sizes.signature import entry_of, write_sizes
 from pyshardy.sizes.size import Size, number_of
 from pyshardy.sizes.size_reader import DIMENSION_SIZE

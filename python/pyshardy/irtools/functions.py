@@ -91,6 +91,21 @@ def returned_values(function: ir.Operation) -> list[ir.Value] | None:
     return list(last.operands) if last.name == "func.return" else None
 
 
+def update_type(function: ir.Operation) -> None:
+    """Set the type of a function to the types of its arguments and returned values.
+
+    A declaration keeps its type.
+    """
+    block, returned = entry_block(function), returned_values(function)
+    if block is not None and returned is not None:
+        inputs, results = (
+            [value.type for value in values] for values in (block.arguments, returned)
+        )
+        FunctionView(function).function_type = ir.FunctionType.get(
+            inputs, results, function.context
+        )
+
+
 def has_static_shape(value_type: ir.Type) -> bool:
     """Whether a type is a ranked tensor without dynamic sizes."""
     tensor = global_type(value_type)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from mlir_sdy.host import ir
 from mlir_sdy.uses import replace_by
 from pyshardy.irtools.constants import constant_integers
-from pyshardy.irtools.functions import FreshNames, functions_of, returned_values
+from pyshardy.irtools.functions import FreshNames, functions_of
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import (
     CustomCallView,
@@ -114,13 +114,3 @@ def _copy_body(source: ir.Block, region: ir.Region, terminator: str) -> None:
         made.update(zip(operation.operation.results, copy.results, strict=True))
     returned = [made.get(each, each) for each in end.operands]
     ir.Operation.create(terminator, operands=returned, ip=ir.InsertionPoint(block))
-
-
-def update_type(function: ir.Operation) -> None:
-    """Give a function the types of its arguments and of what it returns."""
-    returned = returned_values(function)
-    if returned is not None:
-        inputs = [each.type for each in function.regions[0].blocks[0].arguments]
-        with function.context:
-            results = [each.type for each in returned]
-            FunctionView(function).function_type = ir.FunctionType.get(inputs, results)

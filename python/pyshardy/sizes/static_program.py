@@ -24,7 +24,13 @@ from mlir_sdy.traversal import names_among
 from mlir_sdy.uses import is_used, place_behind, replace_by
 from mlir_sdy.values import set_argument_attributes
 from pyshardy.irtools.constants import constant_integers
-from pyshardy.irtools.functions import CallGraph, can_be_inlined, functions_of, replace_by_body
+from pyshardy.irtools.functions import (
+    CallGraph,
+    can_be_inlined,
+    functions_of,
+    replace_by_body,
+    update_type,
+)
 from pyshardy.irtools.modules import copy_of, write_texts
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder, integer_literal
 from pyshardy.irtools.stablehlo_views import (
@@ -43,7 +49,7 @@ from pyshardy.irtools.static_shapes import (
 from pyshardy.irtools.tensor_types import element_type_of, is_bounded, shape_of, with_shape
 from pyshardy.irtools.walks import operations_named, tell_inserted
 from pyshardy.pipeline import run_pipeline
-from pyshardy.sizes.reduce_windows import DYNAMIC_REDUCE_WINDOW, static_window, update_type
+from pyshardy.sizes.reduce_windows import DYNAMIC_REDUCE_WINDOW, static_window
 from pyshardy.sizes.signature import (
     EQUAL_SIZES,
     GUARDS,

@@ -19,7 +19,7 @@ from mlir_sdy.mpmd.reading import (
     returned_values,
 )
 from mlir_sdy.traversal import terminator_of
-from pyshardy.irtools.functions import functions_of, has_body
+from pyshardy.irtools.functions import functions_of, has_body, update_type
 from pyshardy.irtools.stablehlo_views import CallView, FunctionView, symbol_name
 from pyshardy.irtools.walks import operations_named
 
@@ -53,13 +53,6 @@ def called_functions(module: ir.Module) -> dict[str, ir.Operation]:
     """Return the functions that calls of the dialect name."""
     names = calls_by_callee(module)
     return {name: each for each in functions_of(module) if (name := symbol_name(each)) in names}
-
-
-def update_type(function: ir.Operation) -> None:
-    """Set the type of a function to the types of its arguments and of the values it returns."""
-    inputs = [argument.type for argument in body_of(function).arguments]
-    results = [value.type for value in returned_values(function)]
-    FunctionView(function).function_type = ir.FunctionType.get(inputs, results, function.context)
 
 
 def set_returned(operation: ir.Operation, values: Sequence[ir.Value]) -> None:

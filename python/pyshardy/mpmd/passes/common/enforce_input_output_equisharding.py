@@ -13,8 +13,9 @@ from mlir_sdy.values import (
     set_argument_shardings,
     set_result_shardings,
 )
+from pyshardy.irtools.functions import update_type
 from pyshardy.mpmd.options import Constraints, read_constraints
-from pyshardy.mpmd.rewriting.functions import entry_points, set_returned, update_type
+from pyshardy.mpmd.rewriting.functions import entry_points, set_returned
 from pyshardy.pipeline import register_pass
 
 

@@ -13,12 +13,12 @@ from mlir_sdy.mpmd.building import assign, unassign
 from mlir_sdy.mpmd.reading import body_of, returned_values
 from mlir_sdy.mpmd.values import DEVICE
 from mlir_sdy.traversal import terminator_of
+from pyshardy.irtools.functions import update_type
 from pyshardy.mpmd.options import Assigned, IndexAssignment, read_indices
 from pyshardy.mpmd.rewriting.functions import (
     argument_attributes,
     entry_points,
     set_returned,
-    update_type,
 )
 from pyshardy.mpmd.rewriting.meshes import check_mesh
 from pyshardy.mpmd.rewriting.origins import USER_INPUT, USER_OUTPUT

@@ -17,6 +17,7 @@ from mlir_sdy.mpmd.reading import (
     returned_values,
 )
 from mlir_sdy.traversal import terminator_of
+from pyshardy.irtools.functions import update_type
 from pyshardy.irtools.stablehlo_views import symbol_name
 from pyshardy.mpmd.inference.conflicts import raise_up_to
 from pyshardy.mpmd.inference.mesh_sets import (
@@ -37,7 +38,6 @@ from pyshardy.mpmd.rewriting.functions import (
     functions_with_bodies,
     mpmd_functions,
     set_returned,
-    update_type,
 )
 from pyshardy.mpmd.rewriting.meshes import topology
 from pyshardy.mpmd.rewriting.origins import INFERRED_OUTPUT

@@ -9,6 +9,7 @@ from mlir_sdy.mpmd.attributes import mesh_tensor
 from mlir_sdy.mpmd.building import assign, unassign
 from mlir_sdy.mpmd.reading import body_of, mesh_type, returned_values
 from mlir_sdy.traversal import terminator_of
+from pyshardy.irtools.functions import update_type
 from pyshardy.mpmd.inference.mesh_sets import (
     SRC_SET,
     USE_SET,
@@ -22,7 +23,6 @@ from pyshardy.mpmd.rewriting.functions import (
     entry_points,
     functions_with_bodies,
     set_returned,
-    update_type,
 )
 from pyshardy.mpmd.rewriting.origins import CONSTRAINED_INPUT, CONSTRAINED_OUTPUT
 from pyshardy.pipeline import register_pass

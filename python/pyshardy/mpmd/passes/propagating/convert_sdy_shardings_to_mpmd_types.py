@@ -20,7 +20,8 @@ from mlir_sdy.values import (
     set_argument_shardings,
     set_result_shardings,
 )
-from pyshardy.mpmd.rewriting.functions import mpmd_functions, top_level_operations, update_type
+from pyshardy.irtools.functions import update_type
+from pyshardy.mpmd.rewriting.functions import mpmd_functions, top_level_operations
 from pyshardy.pipeline import register_pass
 
 
