@@ -178,7 +178,7 @@ def _partitioned(module: ir.Module, arguments: MpmdFlags, schedule: str) -> Mpmd
 
 
 def _advice(module: ir.Module, arguments: MpmdFlags) -> list[str]:
-    from pyshardy.mpmd.advising import advise  # noqa: PLC0415
+    from pyshardy.mpmd.comparing import advise  # noqa: PLC0415
 
     with activity("trying other meshes"):
         return advise(

@@ -18,8 +18,7 @@
 | `boxes`        | transfers between layouts                                      |
 | `execution`    | runs of programs, by one thread or a thread for each mesh      |
 | `ranks`        | runs of programs by the processes of an MPI job                |
-| `comparing`    | comparison of schedules by their timelines                     |
-| `advising`     | what moving a name to another mesh saves                       |
+| `comparing`    | comparison of schedules, and of other meshes for names         |
 | `explaining`   | why values are transferred, and what fragments compute         |
 | `reference`    | the unpartitioned program, without names                       |
 | `timeline`     | what each mesh runs when, idle time, memory and traffic        |
@@ -42,8 +41,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pyshardy.mpmd.advising import advise
-    from pyshardy.mpmd.comparing import compare
+    from pyshardy.mpmd.comparing import advise, compare
     from pyshardy.mpmd.execution import FragmentError
     from pyshardy.mpmd.names import (
         broadcast,
@@ -82,8 +80,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "advising": ("advise",),
-    "comparing": ("compare",),
+    "comparing": ("advise", "compare"),
     "planning": ("PipelinePlan", "auto"),
     "execution": ("FragmentError",),
     "names": ("broadcast", "call", "microbatched", "named_computation", "named_tensor", "reduce"),

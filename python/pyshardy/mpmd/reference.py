@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from mlir_sdy.discardable import remove_discardable
 from mlir_sdy.host import ir
-from mlir_sdy.mpmd.reading import CALL, NAMED_COMPUTATION, NAMED_TENSOR, TOPOLOGY
-from pyshardy.irtools.functions import functions_of
+from mlir_sdy.mpmd.reading import CALL, NAMED_COMPUTATION, NAMED_TENSOR, TOPOLOGY, body_of
+from mlir_sdy.uses import replace_by
+from pyshardy.irtools.functions import functions_of, replace_by_body
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.stablehlo_views import CallView
 from pyshardy.irtools.walks import operations_named
-from pyshardy.mpmd.rewriting.regions import inline_body
 from pyshardy.pipeline import run_pipeline
 
 
@@ -23,11 +23,10 @@ def without_names(module: ir.Module) -> ir.Module:
     plain = copy_of(module)
     run_pipeline(plain, "mpmd-unroll-for-loops")
     for each in operations_named({NAMED_COMPUTATION}, plain, ir.WalkOrder.POST_ORDER):
-        inline_body(each)
+        replace_by_body(each, body_of(each))
     for each in operations_named({NAMED_TENSOR, "mpmd.broadcast", "mpmd.reduce"}, plain):
         if len(each.operands) == 1:
-            each.results[0].replace_all_uses_with(each.operands[0])
-            each.erase()
+            replace_by(each, each.operands[0])
     for call in operations_named({CALL}, plain):
         with ir.InsertionPoint(call), call.location:
             types = [result.type for result in call.results]
@@ -35,9 +34,7 @@ def without_names(module: ir.Module) -> ir.Module:
             built = ir.Operation.create(
                 "func.call", types, list(call.operands), attributes={"callee": callee}
             )
-        for old, new in zip(call.results, built.results, strict=True):
-            old.replace_all_uses_with(new)
-        call.erase()
+        replace_by(call, *built.results)
     for function in functions_of(plain):
         remove_discardable(function, TOPOLOGY)
     return plain

@@ -40,7 +40,7 @@ from pyshardy.mpmd.inference.reductions import (
     sum_of_slices,
 )
 from pyshardy.mpmd.rewriting.functions import calls_by_callee, functions_with_bodies, mpmd_functions
-from pyshardy.mpmd.rewriting.origins import INFERRED_INPUT
+from pyshardy.mpmd.rewriting.marks import INFERRED_INPUT
 
 _MOST_ROUNDS = 16
 

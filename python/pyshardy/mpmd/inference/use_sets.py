@@ -31,6 +31,7 @@ from pyshardy.mpmd.inference.mesh_sets import (
     write_sets_of_results,
 )
 from pyshardy.mpmd.rewriting.functions import calls_by_callee, functions_with_bodies, mpmd_functions
+from pyshardy.mpmd.rewriting.transfers import in_order_of_text
 
 _MOST_ROUNDS = 16
 """The most rounds over all functions, which chains of calls need."""
@@ -53,13 +54,7 @@ def uses_of(value: ir.Value) -> list[ir.Operation]:
     owner = value.owner
     block = owner if isinstance(owner, ir.Block) else owner.operation.block
     users = {in_block(use.owner.operation, block): None for use in value.uses}
-    ordered: list[ir.Operation] = []
-    for user in users:
-        at = len(ordered)
-        while at and ordered[at - 1].is_before_in_block(user):
-            at -= 1
-        ordered.insert(at, user)
-    return ordered
+    return in_order_of_text(list(reversed(users)))[::-1]  # uses are listed the last one first
 
 
 def _indices(user: ir.Operation, value: ir.Value) -> list[int]:

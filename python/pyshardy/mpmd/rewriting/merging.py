@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
+from mlir_sdy.diagnostics import PassError, error, note
 from mlir_sdy.discardable import has_discardable
-from mlir_sdy.host import ir
+from mlir_sdy.host import ir, location_of
 from mlir_sdy.mpmd.building import attributes_of, fragment, return_
 from mlir_sdy.mpmd.dialect import has_effects
 from mlir_sdy.mpmd.reading import (
@@ -21,12 +22,12 @@ from mlir_sdy.mpmd.reading import (
     operations_of,
     origins_of,
     returned_values,
-    users_of,
 )
 from mlir_sdy.mpmd.values import UserOrigin
 from pyshardy.mpmd.rewriting.marks import INFERRED_BY, inferred_by, mark_inferred
 from pyshardy.mpmd.rewriting.regions import is_used
-from pyshardy.mpmd.rewriting.transfers import in_order_of_text
+from pyshardy.mpmd.rewriting.transfers import users_in_block
+from pyshardy.mpmd.schedules.rules import FragmentInfo
 
 STAGE = "stage_id"
 
@@ -37,6 +38,9 @@ KEEPS_TRANSFERRED = "split_keep_transferred"
 
 DROPS_TRANSFERRED = "split_drop_transferred"
 """The mark of the half of a backward fragment with the gradients of weights."""
+
+HALVES = {"keep": KEEPS_TRANSFERRED, "drop": DROPS_TRANSFERRED}
+"""The marks of the halves of split fragments, by their names in rules."""
 
 MayMerge = Callable[[ir.Operation, ir.Operation], bool]
 """Whether a producer and a consumer may merge."""
@@ -67,14 +71,14 @@ def merge_all(block: ir.Block, candidates: Candidates, may_merge: MayMerge) -> N
 
 def closest_user(producer: ir.Operation) -> Iterator[ir.Operation]:
     """Yield the first fragment that uses a fragment; transfers and returns don't count."""
-    users = [each for each in _users(producer) if each.name == FRAGMENT]
+    users = [each for each in users_in_block(producer) if each.name == FRAGMENT]
     if users and _is_of_mesh(users[0], producer):
         yield users[0]
 
 
 def fragment_users(producer: ir.Operation) -> Iterator[ir.Operation]:
     """Yield the users of a fragment that are fragments of the same mesh, in order."""
-    yield from (each for each in _users(producer) if _is_of_mesh(each, producer))
+    yield from (each for each in users_in_block(producer) if _is_of_mesh(each, producer))
 
 
 def next_of_mesh(producer: ir.Operation) -> Iterator[ir.Operation]:
@@ -86,11 +90,6 @@ def next_of_mesh(producer: ir.Operation) -> Iterator[ir.Operation]:
             return
 
 
-def _users(producer: ir.Operation) -> list[ir.Operation]:
-    found = {user: None for result in producer.results for user in users_of(result)}
-    return in_order_of_text([user for user in found if user.block == producer.block])
-
-
 def _is_of_mesh(operation: ir.Operation, other: ir.Operation) -> bool:
     return operation.name == FRAGMENT and mesh_name_of(operation) == mesh_name_of(other)
 
@@ -99,11 +98,6 @@ def stages_agree(first: ir.Operation, second: ir.Operation) -> bool:
     """Whether the stages of two fragments are equal, or one has none."""
     stages = integer_of(first, STAGE), integer_of(second, STAGE)
     return None in stages or stages[0] == stages[1]
-
-
-def is_half(fragment: ir.Operation, mark: str) -> bool:
-    """Whether a fragment is the half of a split backward fragment that has a mark."""
-    return has_discardable(fragment, mark)
 
 
 def merge(
@@ -252,3 +246,36 @@ def _mark(built: ir.Operation, producer: ir.Operation, consumer: ir.Operation) -
         passes = inferred_by((producer, consumer))
         if passes:
             mark_inferred(built, *passes)
+
+
+def info_of(fragment: ir.Operation) -> FragmentInfo:
+    """Return the description of a fragment."""
+    halves = [half for half, mark in HALVES.items() if has_discardable(fragment, mark)]
+    return FragmentInfo(
+        origins_of(fragment),
+        integer_of(fragment, STAGE),
+        integer_of(fragment, CALL_COUNTER),
+        halves[0] if halves else "",
+        mesh_name_of(fragment),
+    )
+
+
+def by_info(operations: Sequence[ir.Operation]) -> dict[FragmentInfo, ir.Operation]:
+    """Return the fragments by their descriptions, also without the mesh if that is enough.
+
+    Raises:
+        PassError: two fragments of the user have the same description.
+    """
+    found: dict[FragmentInfo, ir.Operation] = {}
+    on_any_mesh: dict[FragmentInfo, list[ir.Operation]] = {}
+    for each in operations:
+        if each.name != FRAGMENT or not origins_of(each):
+            continue
+        info = info_of(each)
+        if info in found:
+            notes = [note("the other fragment is here", location_of(found[info].location))]
+            message = f"two fragments have the description {info}, so no rule can tell them apart"
+            raise PassError(error(message, location_of(each.location), notes))
+        found[info] = each
+        on_any_mesh.setdefault(info._replace(mesh_name=""), []).append(each)
+    return {**found, **{info: each[0] for info, each in on_any_mesh.items() if len(each) == 1}}

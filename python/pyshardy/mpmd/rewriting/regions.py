@@ -20,6 +20,7 @@ from mlir_sdy.mpmd.reading import (
     producer,
     returned_values,
 )
+from mlir_sdy.uses import replace_by
 from pyshardy.irtools.walks import operations_named
 from pyshardy.mpmd.rewriting.functions import set_returned
 
@@ -93,34 +94,8 @@ def with_results(
     set_returned(operation, [*returned_values(operation), *values])
     old = [result.type for result in operation.results]
     built = replaced(operation, [*old, *types], list(operation.operands))
-    for result, new in zip(operation.results, built.results, strict=False):
-        result.replace_all_uses_with(new)
-    operation.erase()
+    replace_by(operation, *list(built.results)[: len(old)])
     return built
-
-
-def with_operands(operation: ir.Operation, operands: Sequence[ir.Value]) -> ir.Operation:
-    """Replace an operation of the dialect without regions by a copy with other operands."""
-    with ir.InsertionPoint(operation), operation.location:
-        types = [result.type for result in operation.results]
-        built = create(operation.name, types, operands, attributes_of(operation))
-    for old, new in zip(operation.results, built.results, strict=True):
-        old.replace_all_uses_with(new)
-    operation.erase()
-    return built
-
-
-def inline_body(operation: ir.Operation) -> None:
-    """Replace an operation by the operations of its body."""
-    body = body_of(operation)
-    for argument, operand in zip(body.arguments, operation.operands, strict=True):
-        argument.replace_all_uses_with(operand)
-    returned = returned_values(operation)
-    for inner in operations_of(body)[:-1]:
-        inner.move_before(operation)
-    for result, value in zip(operation.results, returned, strict=True):
-        result.replace_all_uses_with(value)
-    operation.erase()
 
 
 def drop_unused(operation: ir.Operation) -> ir.Operation:
@@ -214,9 +189,7 @@ def add_operands(
     with fragment.location:
         new = [body.add_argument(local_type(each.type), fragment.location) for each in added]
     arguments = NewArguments(body, new, [body.arguments[index] for index in dropped])
-    for old, result in zip(fragment.results, built.results, strict=True):
-        old.replace_all_uses_with(result)
-    fragment.erase()
+    replace_by(fragment, *built.results)
     return built, arguments
 
 

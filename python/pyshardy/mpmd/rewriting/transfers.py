@@ -7,6 +7,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.mpmd.attributes import MeshTensorType
 from mlir_sdy.mpmd.building import transfer
 from mlir_sdy.mpmd.reading import ASSIGN, TRANSFER, UNASSIGN, mesh_type, operations_of, producer
+from mlir_sdy.uses import replace_by
 from pyshardy.mpmd.rewriting.meshes import in_order_of_chain
 
 
@@ -15,6 +16,12 @@ def users_of(value: ir.Value, name: str) -> list[ir.Operation]:
     users = {use.owner.operation: None for use in value.uses}
     found = [each for each in users if each.name == name]
     return in_order_of_text(found)
+
+
+def users_in_block(operation: ir.Operation) -> list[ir.Operation]:
+    """Return the operations of the same block that use results, in the order of the text."""
+    users = {use.owner.operation: None for each in operation.results for use in each.uses}
+    return in_order_of_text([each for each in users if each.block == operation.block])
 
 
 def in_order_of_text(operations: list[ir.Operation]) -> list[ir.Operation]:
@@ -77,8 +84,7 @@ def _resolve(source: ir.Value, assigns: list[ir.Operation]) -> None:
             value = known[each]
     for found, several in targets.items():
         for assign in several:
-            assign.results[0].replace_all_uses_with(known[found])
-            assign.erase()
+            replace_by(assign, known[found])
 
 
 def erase_unused(block: ir.Block, name: str) -> None:
@@ -116,7 +122,6 @@ def move_to_producer(operation: ir.Operation) -> None:
 
 def move_to_user(operation: ir.Operation) -> None:
     """Move an operation right before the first operation that uses a result of it."""
-    users = {use.owner.operation: None for each in operation.results for use in each.uses}
-    ordered = in_order_of_text([each for each in users if each.block == operation.block])
-    if ordered:
-        operation.move_before(ordered[0])
+    users = users_in_block(operation)
+    if users:
+        operation.move_before(users[0])

@@ -4,7 +4,6 @@
 | module       | what it holds                                                     |
 |--------------|-------------------------------------------------------------------|
 | `orders`     | the schedules, each a function of a pipeline and a mesh           |
-| `predicates` | the predicates of C++ Shardy, which order some units              |
 | `rules`      | rules of users that order or merge fragments, as text             |
 | `schedule`   | schedules by their names, with options, or by orders of users     |
 | `units`      | the units that are ordered, and their inputs                      |

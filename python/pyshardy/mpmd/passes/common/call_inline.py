@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from mlir_sdy.discardable import set_discardable
 from mlir_sdy.host import ir
-from mlir_sdy.mpmd.reading import CALL, FRAGMENT, body_of, operations_of, returned_values
-from pyshardy.irtools.functions import functions_of, is_private
+from mlir_sdy.mpmd.reading import CALL, FRAGMENT, body_of, operations_of
+from pyshardy.irtools.functions import functions_of, is_private, replace_by_body
 from pyshardy.irtools.stablehlo_views import CallView, symbol_name
 from pyshardy.irtools.walks import operations_named
 from pyshardy.mpmd.rewriting.functions import called_functions
@@ -30,18 +30,10 @@ def call_inline(module: ir.Module) -> None:
 
 
 def _inline(call: ir.Operation, callee: ir.Operation) -> None:
-    copy = callee.clone(ip=False).operation
-    for argument, operand in zip(body_of(copy).arguments, call.operands, strict=True):
-        argument.replace_all_uses_with(operand)
-    returned = returned_values(copy)
+    body = body_of(callee.clone(ip=False).operation)
     attributes = call_attributes(call)
-    *inner, terminator = operations_of(body_of(copy))
-    for operation in inner:
+    for operation in operations_of(body):
         if operation.name == FRAGMENT:
             for name, attribute in attributes.items():
                 set_discardable(operation, name, attribute)
-        operation.move_before(call)
-    for result, value in zip(call.results, returned, strict=True):
-        result.replace_all_uses_with(value)
-    terminator.erase()
-    call.erase()
+    replace_by_body(call, body)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from mlir_sdy.diagnostics import PassError, error
+from mlir_sdy.discardable import has_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.mpmd.reading import body_of, is_user_fragment
 from pyshardy.mpmd.rewriting.functions import mpmd_functions
@@ -14,7 +15,6 @@ from pyshardy.mpmd.rewriting.merging import (
     KEEPS_TRANSFERRED,
     closest_user,
     fragment_users,
-    is_half,
     merge_all,
     next_of_mesh,
 )
@@ -56,4 +56,5 @@ def merge_inferred_fragments(
 def _may_merge(producer: ir.Operation, consumer: ir.Operation) -> bool:
     if is_user_fragment(producer) and is_user_fragment(consumer):
         return False
-    return not (is_half(producer, KEEPS_TRANSFERRED) and is_half(consumer, DROPS_TRANSFERRED))
+    keeps = has_discardable(producer, KEEPS_TRANSFERRED)
+    return not (keeps and has_discardable(consumer, DROPS_TRANSFERRED))

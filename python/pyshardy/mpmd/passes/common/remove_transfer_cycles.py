@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from mlir_sdy.host import ir
 from mlir_sdy.mpmd.reading import TRANSFER, body_of, mesh_type, operations_of, producer
+from mlir_sdy.uses import replace_by
 from pyshardy.mpmd.rewriting.functions import mpmd_functions
 from pyshardy.pipeline import register_pass
 
@@ -20,8 +21,7 @@ def remove_transfer_cycles(module: ir.Module) -> None:
         block = body_of(function)
         for operation in operations_of(block):
             if operation.name == TRANSFER and (earlier := _earlier(operation)) is not None:
-                operation.results[0].replace_all_uses_with(earlier)
-                operation.erase()
+                replace_by(operation, earlier)
 
 
 def _earlier(operation: ir.Operation) -> ir.Value | None:

@@ -14,8 +14,7 @@ from mlir_sdy.mpmd.reading import CALL_COUNTER, body_of
 from mlir_sdy.mpmd.values import UserOrigins
 from pyshardy.mpmd.options import LeavesNoDependencies, check_leaves_no_dependencies
 from pyshardy.mpmd.rewriting.functions import entry_points, top_level_operations
-from pyshardy.mpmd.rewriting.infos import HALVES, by_info
-from pyshardy.mpmd.rewriting.merging import STAGE, merge
+from pyshardy.mpmd.rewriting.merging import HALVES, STAGE, by_info, merge
 from pyshardy.mpmd.rewriting.regions import erase_dead
 from pyshardy.mpmd.rewriting.transfers import in_order_of_text
 from pyshardy.mpmd.schedules.rules import FragmentInfo, read_merge_rules

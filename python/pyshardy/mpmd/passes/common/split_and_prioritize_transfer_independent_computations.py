@@ -9,7 +9,14 @@ from __future__ import annotations
 
 from mlir_sdy.host import ir
 from mlir_sdy.mpmd.dialect import has_effects
-from mlir_sdy.mpmd.reading import FRAGMENT, TRANSFER, body_of, operations_of, returned_values
+from mlir_sdy.mpmd.reading import (
+    FRAGMENT,
+    TRANSFER,
+    body_of,
+    operations_of,
+    producer,
+    returned_values,
+)
 from pyshardy.irtools.walks import operations_named
 from pyshardy.mpmd.inference.mesh_sets import operands_with_free_values
 from pyshardy.mpmd.rewriting.functions import mpmd_functions
@@ -45,16 +52,11 @@ def split_and_prioritize_transfer_independent_computations(module: ir.Module) ->
 
 def _split(whole: ir.Operation) -> None:
     body = body_of(whole)
-    makers = [operand.owner for operand in whole.operands]
-    transfers = [
-        maker.operation
-        for maker in makers
-        if not isinstance(maker, ir.Block) and maker.operation.name == TRANSFER
-    ]
+    transfers = [made for each in whole.operands if (made := producer(each, TRANSFER)) is not None]
     waiting: set[ir.Value] = {
         argument
-        for argument, maker in zip(body.arguments, makers, strict=True)
-        if not isinstance(maker, ir.Block) and maker.operation in transfers
+        for argument, operand in zip(body.arguments, whole.operands, strict=True)
+        if producer(operand, TRANSFER) is not None
     }
     independent: list[ir.Operation] = []
     for operation in operations_of(body)[:-1]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from mlir_sdy.discardable import set_discardable
+from mlir_sdy.discardable import has_discardable, set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.mpmd.reading import (
     FRAGMENT,
@@ -16,7 +16,7 @@ from mlir_sdy.mpmd.reading import (
 from pyshardy.irtools.walks import operations_named
 from pyshardy.mpmd.inference.mesh_sets import operands_with_free_values
 from pyshardy.mpmd.rewriting.functions import mpmd_functions
-from pyshardy.mpmd.rewriting.merging import DROPS_TRANSFERRED, KEEPS_TRANSFERRED, is_half
+from pyshardy.mpmd.rewriting.merging import DROPS_TRANSFERRED, KEEPS_TRANSFERRED
 from pyshardy.mpmd.rewriting.splitting import split_fragment
 from pyshardy.pipeline import register_pass
 
@@ -37,7 +37,7 @@ def split_bwd_fragments(module: ir.Module) -> None:
         for each in operations_named({FRAGMENT}, function):
             counts = {origin.transpose_count for origin in origins_of(each)}
             if counts == {1} and not any(
-                is_half(each, mark) for mark in (KEEPS_TRANSFERRED, DROPS_TRANSFERRED)
+                has_discardable(each, mark) for mark in (KEEPS_TRANSFERRED, DROPS_TRANSFERRED)
             ):
                 _split(each)
 

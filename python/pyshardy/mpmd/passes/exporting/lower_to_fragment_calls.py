@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from mlir_sdy.attributes import attribute_of, value_of
@@ -19,7 +21,6 @@ from mlir_sdy.mpmd.reading import (
     REMAT,
     RESERVED_BYTES,
     RESULT_ATTRIBUTES,
-    body_of,
     integer_of,
     mesh_name_of,
     mesh_type,
@@ -27,16 +28,20 @@ from mlir_sdy.mpmd.reading import (
 )
 from mlir_sdy.mpmd.values import UserOrigin
 from mlir_sdy.mpmd.verify import mesh_in
-from mlir_sdy.traversal import terminator_of
 from mlir_sdy.values import SHARDING, map_shardings
 from pyshardy.irtools.stablehlo_views import CallView, FunctionView
 from pyshardy.irtools.walks import operations_named
 from pyshardy.mpmd.options import NoEffect
+from pyshardy.mpmd.rewriting.bodies import function_of_body
 from pyshardy.mpmd.rewriting.functions import dictionaries, mpmd_functions
 from pyshardy.mpmd.rewriting.merging import STAGE
 from pyshardy.mpmd.rewriting.meshes import topology
-from pyshardy.mpmd.rewriting.names import function_name
 from pyshardy.pipeline import register_pass
+
+_NUMBERED = re.compile(r"(.*)_(\d+)", re.DOTALL)
+_PHASES = {0: "_fwd", 1: "_bwd"}
+_LONGEST = 200
+_CUT = "<...>"
 
 
 @dataclass
@@ -76,7 +81,7 @@ def lower_to_fragment_calls(
     name = text_of(module.operation, "sym_name") or "main"
     number = ir.IntegerType.get_signless(64, module.context)
     for index, group in enumerate(groups.values()):
-        own = function_name(
+        own = _function_name(
             index,
             group.origins,
             group.stage,
@@ -123,32 +128,19 @@ def _lower(
 
 def _function(fragment: ir.Operation, module: ir.Module) -> ir.Operation:
     """Make a function at the end of a module with the body of a fragment, which loses it."""
-    body = body_of(fragment)
-    terminator = terminator_of(body)
-    inputs = [each.type for each in body.arguments]
-    results = [each.type for each in terminator.operands]
     mesh = mesh_in(topology(fragment), mesh_name_of(fragment)).mesh
-    with ir.InsertionPoint(module.body), fragment.location:
-        attributes = {
-            "sym_name": ir.StringAttr.get("f"),
-            "function_type": ir.TypeAttr.get(ir.FunctionType.get(inputs, results)),
-            MESH_SHAPE: attribute_of(mesh),
-        }
-        for name, values in (
-            (ARGUMENT_ATTRIBUTES, fragment.operands),
-            (RESULT_ATTRIBUTES, fragment.results),
-        ):
-            entries = [_sharding(each) for each in values]
-            if (listed := get_discardable(fragment, name)) is not None:
-                for entry, given in zip(entries, listed, strict=True):
-                    entry.update({named.name: named.attr for named in given})
-            if any(entries):
-                attributes[name] = dictionaries(entries, module.context)
-        built = ir.Operation.create("func.func", attributes=attributes, regions=1)
-    with ir.InsertionPoint(terminator), terminator.location:
-        ir.Operation.create("func.return", operands=list(terminator.operands))
-    terminator.erase()
-    body.append_to(built.regions[0])
+    attributes: dict[str, ir.Attribute] = {MESH_SHAPE: attribute_of(mesh, module.context)}
+    for name, values in (
+        (ARGUMENT_ATTRIBUTES, fragment.operands),
+        (RESULT_ATTRIBUTES, fragment.results),
+    ):
+        entries = [_sharding(each) for each in values]
+        if (listed := get_discardable(fragment, name)) is not None:
+            for entry, given in zip(entries, listed, strict=True):
+                entry.update({named.name: named.attr for named in given})
+        if any(entries):
+            attributes[name] = dictionaries(entries, module.context)
+    built = function_of_body(fragment, module, attributes)
     _move_manual_computations(built, fragment)
     return built
 
@@ -172,3 +164,61 @@ def _move_manual_computations(function: ir.Operation, fragment: ir.Operation) ->
         for computation in operations_named({"sdy.manual_computation"}, function):
             map_shardings(computation, moved)
         return
+
+
+def _function_name(
+    index: int,
+    origins: Sequence[UserOrigin],
+    stage: int | None,
+    counters: Sequence[int | None],
+    module: str,
+    *,
+    with_phase: bool,
+) -> str:
+    """Return the name of the function of some fragments with equal bodies.
+
+    Examples are `p0_s1.main`, `p2_loss..._bwd_calls2from0.step` and `p1_layer_0:3_fwd.step`.
+
+    Args:
+        index: the number of the function.
+        origins: the origins of the fragments.
+        stage: their stage, if they have one.
+        counters: the microbatches of the fragments in their order, which the name tells if it
+            is ascending or descending without gaps.
+        module: the name of the module.
+        with_phase: whether to tell forward from backward fragments.
+    """
+    name = _base_name(origins) if stage is None else f"stage{stage}"
+    if with_phase:
+        for count in sorted({each.transpose_count for each in origins}):
+            name += _PHASES.get(count, f"_transpose{count}")
+    first, last = counters[0], counters[-1]
+    if len(counters) == 1 and first is not None:
+        name += f"_call{first}"
+    elif first is not None and last is not None:
+        step, word = (1, "to") if first < last else (-1, "from")
+        if list(counters) == list(range(first, last + step, step)):
+            name += f"_calls{first}{word}{last}"
+    name = f"p{index}_{name}"
+    if len(name) > _LONGEST:
+        name = name[: _LONGEST - len(_CUT)] + _CUT
+    return f"{name}.{module.removeprefix('jit_')}"
+
+
+def _base_name(origins: Sequence[UserOrigin]) -> str:
+    """Return the most frequent name without numbers at the end, and its numbers."""
+    if not origins:
+        return "inferred"
+    numbers: dict[str, list[int]] = {}
+    counts: dict[str, int] = {}
+    for name in sorted(each.name for each in origins):
+        match = _NUMBERED.fullmatch(name)
+        base = name if match is None else match[1]
+        counts[base] = counts.get(base, 0) + 1
+        numbers.setdefault(base, []).extend([int(match[2])] if match else [])
+    base = max(sorted(counts), key=counts.__getitem__)
+    name, ends = base, sorted({min(numbers[base]), max(numbers[base])}) if numbers[base] else []
+    if ends:
+        is_backward = all(each.transpose_count == 1 for each in origins)
+        name += "_" + ":".join(map(str, reversed(ends) if is_backward else ends))
+    return name if len(counts) == 1 else f"{name}..."

@@ -8,7 +8,7 @@ from mlir_sdy.mpmd.reading import FRAGMENT_CALL, mesh_name_of, origins_of, produ
 from pyshardy.irtools.stablehlo_views import callee_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.mpmd.options import FailOnBackwardDeps
-from pyshardy.mpmd.rewriting.reports import report
+from pyshardy.mpmd.rewriting.meshes import report
 from pyshardy.mpmd.rewriting.transfers import before_transfers
 from pyshardy.pipeline import register_pass
 

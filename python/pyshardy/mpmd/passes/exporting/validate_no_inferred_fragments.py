@@ -8,7 +8,7 @@ from mlir_sdy.mpmd.reading import FRAGMENT, is_user_fragment
 from pyshardy.irtools.walks import operations_named
 from pyshardy.mpmd.options import FailOnInferredFragments
 from pyshardy.mpmd.rewriting.marks import inferred_by
-from pyshardy.mpmd.rewriting.reports import report
+from pyshardy.mpmd.rewriting.meshes import report
 from pyshardy.pipeline import register_pass
 
 

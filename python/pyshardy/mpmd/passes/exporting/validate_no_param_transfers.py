@@ -9,7 +9,7 @@ from mlir_sdy.mpmd.reading import TRANSFER
 from pyshardy.irtools.locations import names_in
 from pyshardy.irtools.walks import operations_named
 from pyshardy.mpmd.options import FailOnParamTransfers, ParamTransferPattern
-from pyshardy.mpmd.rewriting.reports import report
+from pyshardy.mpmd.rewriting.meshes import report
 from pyshardy.pipeline import register_pass
 
 

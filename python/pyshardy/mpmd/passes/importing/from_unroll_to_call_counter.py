@@ -7,8 +7,10 @@ from mlir_sdy.discardable import get_discardable, remove_discardable, set_discar
 from mlir_sdy.host import ir
 from mlir_sdy.mpmd.reading import CALL, CALL_COUNTER
 from pyshardy.irtools.walks import operations_named
-from pyshardy.mpmd.rewriting.counters import UNROLL_COUNTER
 from pyshardy.pipeline import register_pass
+
+UNROLL_COUNTER = "unroll_counter"
+"""The attribute with the number of the iteration of a loop that an operation comes from."""
 
 
 @register_pass("mpmd-from-unroll-to-call-counter", release="0.10.2")

@@ -23,6 +23,7 @@ from mlir_sdy.mpmd.reading import (
     operations_of,
 )
 from mlir_sdy.mpmd.values import MeshReduction, UserOrigin
+from mlir_sdy.uses import replace_by
 from pyshardy.irtools.functions import ENTRY, CallGraph, functions_of, is_private, replace_by_body
 from pyshardy.irtools.locations import names_in
 from pyshardy.irtools.stablehlo_views import FunctionView, callee_of, symbol_name
@@ -236,7 +237,7 @@ class _Importer:
         with ir.InsertionPoint(end):
             return_(list(end.operands))
         end.erase()
-        self._replace(call, built)
+        replace_by(call, *built.results)
 
     def _tensor(self, call: ir.Operation, mark: _Mark) -> None:
         if len(call.operands) != 1:
@@ -249,7 +250,7 @@ class _Importer:
             attributes = {"reduction": attribute_of(MeshReduction.NONE)}
         name = "mpmd.named_tensor" if mark.kind == "tensor" else f"mpmd.{mark.kind}"
         types = [each.type for each in call.results]
-        self._replace(call, create(name, types, list(call.operands), attributes))
+        replace_by(call, *create(name, types, list(call.operands), attributes).results)
 
     def _call(self, call: ir.Operation, counter: str, count: int) -> None:
         name = callee_of(call)
@@ -271,12 +272,7 @@ class _Importer:
             CALL_COUNTER: unsigned(int(counter), call.context),
         }
         types = [each.type for each in call.results]
-        self._replace(call, create(CALL, types, list(call.operands), attributes))
-
-    def _replace(self, call: ir.Operation, built: ir.Operation) -> None:
-        for old, new in zip(call.results, built.results, strict=True):
-            old.replace_all_uses_with(new)
-        call.erase()
+        replace_by(call, *create(CALL, types, list(call.operands), attributes).results)
 
     def _check(self, call: ir.Operation, mark: _Mark, around: ir.Operation) -> None:
         """Check that a call can be converted where it is."""

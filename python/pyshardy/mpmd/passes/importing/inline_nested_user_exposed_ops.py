@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
-from mlir_sdy.mpmd.reading import NAMED_COMPUTATION, name_of
+from mlir_sdy.mpmd.reading import NAMED_COMPUTATION, body_of, name_of
+from mlir_sdy.uses import replace_by
+from pyshardy.irtools.functions import replace_by_body
 from pyshardy.irtools.walks import operations_named
 from pyshardy.mpmd.options import NameAssignment, read_assignment
-from pyshardy.mpmd.rewriting.regions import inline_body
 from pyshardy.pipeline import register_pass
 
 _IDENTITIES = ("mpmd.named_tensor", "mpmd.broadcast", "mpmd.reduce")
@@ -46,7 +47,7 @@ def inline_nested_user_exposed_ops(module: ir.Module, *, assignment: NameAssignm
                     "has a different mesh or stage assignment."
                 )
                 raise PassError(error(message, place))
-            inline_body(operation)
+            replace_by_body(operation, body_of(operation))
             continue
         if operation.name == "mpmd.named_tensor":
             inner = name_of(operation)
@@ -58,5 +59,4 @@ def inline_nested_user_exposed_ops(module: ir.Module, *, assignment: NameAssignm
                 )
                 raise PassError(error(message, place))
         if len(operation.operands) == 1:
-            operation.results[0].replace_all_uses_with(operation.operands[0])
-            operation.erase()
+            replace_by(operation, operation.operands[0])

@@ -14,6 +14,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.mpmd.attributes import mesh_tensor
 from mlir_sdy.mpmd.building import assign, fragment, return_, unassign
 from mlir_sdy.mpmd.reading import ASSIGN, body_of, mesh_type, operations_of, producer
+from mlir_sdy.uses import replace_by
 from pyshardy.mpmd.rewriting.functions import called_functions, calls_by_callee, mpmd_functions
 from pyshardy.mpmd.rewriting.marks import mark_inferred, mark_reduction
 from pyshardy.mpmd.rewriting.regions import erase_dead
@@ -86,8 +87,7 @@ def _add_on_mesh(operation: ir.Operation) -> None:
             return_(list(copy.results))
     for index, argument in enumerate(body_of(built).arguments):
         copy.operands[index] = argument
-    operation.results[0].replace_all_uses_with(built.results[0])
-    operation.erase()
+    replace_by(operation, built.results[0])
     addition.erase()
     for each in operands:
         _add_on_mesh(each.owner.operation)

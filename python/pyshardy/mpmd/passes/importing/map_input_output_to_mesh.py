@@ -20,8 +20,8 @@ from pyshardy.mpmd.rewriting.functions import (
     entry_points,
     set_returned,
 )
+from pyshardy.mpmd.rewriting.marks import USER_INPUT, USER_OUTPUT
 from pyshardy.mpmd.rewriting.meshes import check_mesh
-from pyshardy.mpmd.rewriting.origins import USER_INPUT, USER_OUTPUT
 from pyshardy.pipeline import register_pass
 from pyshardy.pipeline.options import Help
 

@@ -11,6 +11,7 @@ from mlir_sdy.mpmd.attributes import mesh_tensor
 from mlir_sdy.mpmd.building import assign, attributes_of, fragment, unassign
 from mlir_sdy.mpmd.reading import NAMED_COMPUTATION, body_of, name_of, origin_of
 from mlir_sdy.suggest import did_you_mean
+from mlir_sdy.uses import replace_by
 from pyshardy.irtools.walks import operations_named
 from pyshardy.mpmd.options import Assigned, NameAssignment, read_assignment
 from pyshardy.mpmd.rewriting.functions import mpmd_functions
@@ -79,18 +80,15 @@ def _to_fragment(computation: ir.Operation, meshes: Mapping[str, Assigned]) -> N
             attributes,
             body=body_of(computation),
         )
-        for old, new in zip(computation.results, built.results, strict=True):
-            old.replace_all_uses_with(unassign(new, origin.name))
-    computation.erase()
+        replace_by(computation, *(unassign(each, origin.name) for each in built.results))
 
 
 def _to_assignment(tensor: ir.Operation, meshes: Mapping[str, Assigned]) -> None:
     value = tensor.operands[0]
-    assigned = meshes.get(name_of(tensor))
+    name = name_of(tensor)
+    assigned = meshes.get(name)
     if assigned is not None:
-        name = name_of(tensor)
         with ir.InsertionPoint(tensor), tensor.location:
             on_mesh = mesh_tensor(value.type, assigned.mesh, memory_kind=assigned.memory_kind)
             value = unassign(assign(value, on_mesh, name), name)
-    tensor.results[0].replace_all_uses_with(value)
-    tensor.erase()
+    replace_by(tensor, value)

@@ -10,7 +10,7 @@ from pyshardy.mpmd.rewriting.functions import (
     calls_by_callee,
     erase_arguments,
 )
-from pyshardy.mpmd.rewriting.regions import negligible_producer, with_operands
+from pyshardy.mpmd.rewriting.regions import negligible_producer, with_call_values
 from pyshardy.pipeline import register_pass
 
 
@@ -37,4 +37,4 @@ def sink_negligible_ops_into_call_op(module: ir.Module) -> None:
             erase_arguments(function, sunk)
             for call in calls[name]:
                 kept = [each for at, each in enumerate(call.operands) if at not in sunk]
-                with_operands(call, kept)
+                with_call_values(call, kept, range(len(call.results)))

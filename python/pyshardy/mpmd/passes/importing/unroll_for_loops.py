@@ -8,9 +8,10 @@ from mlir_sdy.discardable import set_discardable
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.mpmd.building import unsigned
 from mlir_sdy.mpmd.reading import FOR, body_of, integer_of, operations_of, returned_values
+from mlir_sdy.uses import replace_by
 from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.walks import operations_named
-from pyshardy.mpmd.rewriting.counters import UNROLL_COUNTER
+from pyshardy.mpmd.passes.importing.from_unroll_to_call_counter import UNROLL_COUNTER
 from pyshardy.pipeline import register_pass
 
 
@@ -69,6 +70,4 @@ def _unroll(loop: ir.Operation, start: int, iterations: int) -> None:
             set_discardable(operation, UNROLL_COUNTER, counter)
             operation.move_before(loop)
         copy.erase()
-    for result, value in zip(loop.results, carried, strict=True):
-        result.replace_all_uses_with(value)
-    loop.erase()
+    replace_by(loop, *carried)

@@ -39,8 +39,8 @@ from pyshardy.mpmd.rewriting.functions import (
     mpmd_functions,
     set_returned,
 )
+from pyshardy.mpmd.rewriting.marks import INFERRED_OUTPUT
 from pyshardy.mpmd.rewriting.meshes import topology
-from pyshardy.mpmd.rewriting.origins import INFERRED_OUTPUT
 from pyshardy.mpmd.rewriting.regions import is_used
 from pyshardy.pipeline import register_pass
 

@@ -24,7 +24,7 @@ from pyshardy.mpmd.rewriting.functions import (
     functions_with_bodies,
     set_returned,
 )
-from pyshardy.mpmd.rewriting.origins import CONSTRAINED_INPUT, CONSTRAINED_OUTPUT
+from pyshardy.mpmd.rewriting.marks import CONSTRAINED_INPUT, CONSTRAINED_OUTPUT
 from pyshardy.pipeline import register_pass
 
 

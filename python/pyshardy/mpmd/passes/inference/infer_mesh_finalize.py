@@ -20,6 +20,7 @@ from mlir_sdy.mpmd.reading import (
 )
 from mlir_sdy.mpmd.values import MeshReduction
 from mlir_sdy.mpmd.verify import reduction_of
+from mlir_sdy.uses import replace_by
 from pyshardy.mpmd.inference.mesh_sets import SRC_SET, USE_SET, clear_sets
 from pyshardy.mpmd.inference.reductions import OPERATIONS, REDUCE
 from pyshardy.mpmd.inference.signatures import place_arguments
@@ -66,8 +67,7 @@ def _finalize(function: ir.Operation) -> None:
     place_arguments(function)
     for operation in operations_of(body):
         if operation.name == "mpmd.broadcast":
-            operation.results[0].replace_all_uses_with(operation.operands[0])
-            operation.erase()
+            replace_by(operation, operation.operands[0])
     erase_dead(body)
     resolve_assignments(body)
     for reduction in [each for each in operations_of(body) if each.name == REDUCE]:

@@ -11,7 +11,7 @@ from mlir_sdy.host import ir, location_of
 from mlir_sdy.mpmd.reading import mesh_name_of
 from pyshardy.mpmd.options import LeavesNoDependencies, check_leaves_no_dependencies
 from pyshardy.mpmd.rewriting.functions import entry_points, top_level_operations
-from pyshardy.mpmd.rewriting.infos import by_info
+from pyshardy.mpmd.rewriting.merging import by_info
 from pyshardy.mpmd.rewriting.ordering import needs_of, reached_from, sort_operations
 from pyshardy.mpmd.schedules.rules import read_schedule_rules
 from pyshardy.pipeline import register_pass

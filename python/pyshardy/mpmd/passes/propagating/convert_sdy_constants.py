@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from mlir_sdy.host import ir
 from mlir_sdy.mpmd.building import attributes_of
+from mlir_sdy.uses import replace_by
 from pyshardy.irtools.walks import operations_named
 from pyshardy.pipeline import register_pass
 
@@ -19,5 +20,4 @@ def convert_sdy_constants(module: ir.Module) -> None:
                 results=[constant.results[0].type],
                 attributes=attributes_of(constant),
             )
-        constant.results[0].replace_all_uses_with(built.results[0])
-        constant.erase()
+        replace_by(constant, built.results[0])
