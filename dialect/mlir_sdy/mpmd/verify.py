@@ -145,19 +145,21 @@ def check_on_mesh(operation: ir.Operation, topology: Topology) -> None:
     """
     name = mesh_name_of(operation)
     mesh_in(topology, name)
+    checked: set[ir.Type] = set()  # hundreds of values have few types
     for of, values in (("operand", operation.operands), ("result", operation.results)):
         for index, value in enumerate(values):
-            if str(value.type) == _TOKEN:
+            found = value.type
+            if found in checked or str(found) == _TOKEN:
                 continue
-            what = f"{of} #{index}"
-            if not isinstance(value.type, MeshTensorType):
-                message = f"{what} must be variadic of mesh tensor type or token"
-                raise ConstraintViolation(f"{message}, but got '{value.type}'")
-            _check_type_on_topology(value.type, topology)
-            if value.type.mesh_name != name:
+            checked.add(found)
+            if not isinstance(found, MeshTensorType):
+                message = f"{of} #{index} must be variadic of mesh tensor type or token"
+                raise ConstraintViolation(f"{message}, but got '{found}'")
+            _check_type_on_topology(found, topology)
+            if found.mesh_name != name:
                 raise ConstraintViolation(
                     f"expected the mesh name of the {of} to match that of the fragment op: "
-                    f"{value.type.mesh_name} != {name}"
+                    f"{found.mesh_name} != {name}"
                 )
     for each in operation.attributes["origin"]:
         if not isinstance(each, MpmdAttribute) or each.attr_name != "mpmd.user_origin":

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import cast
 
 from mlir_sdy.attributes import attribute_of
-from mlir_sdy.diagnostics import Diagnostic, UsageError, collect, emit, error
+from mlir_sdy.diagnostics import Diagnostic, UsageError, collect, emit, error, warning
 from mlir_sdy.discardable import remove_discardable, set_discardable
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh
@@ -30,10 +29,17 @@ from pyshardy.irtools.walks import operations_named
 from pyshardy.mpmd import tracing
 from pyshardy.mpmd.inference.conflicts import REDUCTIONS, TRANSFERS
 from pyshardy.mpmd.options import Transfers
+from pyshardy.mpmd.passes.common.absorb_inferred_fragments import NOT_ABSORBED
+from pyshardy.mpmd.passes.exporting.validate_no_reshards import (
+    changes_sharding,
+    copying_calls,
+    message_of,
+)
 from pyshardy.mpmd.passes.importing.import_names import annotate_names
-from pyshardy.mpmd.pipelines import convert_shardings, propagate
+from pyshardy.mpmd.pipelines import convert_shardings, export_pipeline, propagate, simplify
 from pyshardy.mpmd.plan import ExecutionPlan, UnitRecorder, execution_plan
 from pyshardy.mpmd.program import FragmentFunction, MpmdProgram
+from pyshardy.mpmd.rewriting.bodies import inline_shared_bodies, share_bodies
 from pyshardy.mpmd.rewriting.functions import entry_points
 from pyshardy.mpmd.rewriting.lifetimes import LAYOUT_MODE
 from pyshardy.mpmd.schedules.schedule import WrittenSchedule, read_schedule
@@ -206,10 +212,12 @@ class Partitioning:
         _run(
             local,
             use("mpmd-optimize-pipeline", pipeline_schedule=written),
-            # Updates of weights are inferred fragments, which run as all others.
-            use("mpmd-export-pipeline", fail_on_inferred_fragments=False),
+            *(each for each in export_pipeline().passes() if each.name not in _SKIPPED),
             units=units,
         )
+        for call in filter(changes_sharding, copying_calls(local)):
+            emit(warning(message_of(call), location_of(call.location)))
+        inline_shared_bodies(local)
         verify(local)  # takes longer before equal fragments have a function
         (main,) = entry_points(local)
         plan = execution_plan(main, units.units)
@@ -226,15 +234,17 @@ class Partitioning:
     @cached_property
     def _whole(self) -> ir.Module:
         """The program with shardings in its types, its backward fragments whole."""
-        local = copy_of(self._propagated)
-        _run(local, *convert_shardings())
-        return local
+        return self._converted(splits_backward=False)
 
     @cached_property
     def _split(self) -> ir.Module:
         """The program with shardings in its types, its backward fragments in halves."""
+        return self._converted(splits_backward=True)
+
+    def _converted(self, *, splits_backward: bool) -> ir.Module:
         local = copy_of(self._propagated)
-        _run(local, *convert_shardings(splits_backward=True))
+        _run(local, *convert_shardings(splits_backward=splits_backward), *simplify())
+        share_bodies(local)
         return local
 
 
@@ -244,16 +254,12 @@ _KEYWORDS = {
 }
 """The remedies of mesh inference as keywords, instead of options of passes."""
 
-_EXPECTED = (
-    "Inferred fragment has not been merged",
-    "no fragment of the user can absorb",
-    "Detected backward dependency",
-)
-"""Warnings of what is usual here: fragments without a name, such as updates of weights; and values
-that go to a mesh with an earlier name, in steps of decoding and from stage to stage."""
-
-_COPY = re.compile(r"Detected reshard-only fragment .* Operands: (.*)\. Results: (.*)")
-"""The warning of a fragment that only returns its arguments, whose shardings may be equal."""
+_SKIPPED = {
+    f"mpmd-validate-no-{what}" for what in ("inferred-fragments", "backward-deps", "reshards")
+}
+"""Passes that warn of what is usual here: fragments without a name, such as updates of weights;
+values that go to a mesh with an earlier name, in steps of decoding and from stage to stage; and
+fragments that return their arguments in equal shardings."""
 
 
 def _run(
@@ -275,17 +281,8 @@ def _run(
             failure.diagnostics = first, *others
             raise
     for each in warnings:
-        if not _is_expected(each.message):
+        if not each.message.endswith(NOT_ABSORBED):  # it isn't a fragment of the user
             emit(each)
-
-
-def _is_expected(message: str) -> bool:
-    """Whether a warning is of what is usual here."""
-    copied = _COPY.fullmatch(message)
-    if copied is not None:
-        taken, returned = (set(each.split(", ")) for each in copied.groups())
-        return returned <= taken
-    return any(text in message for text in _EXPECTED)
 
 
 def _spelled(diagnostic: Diagnostic) -> Diagnostic:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
@@ -216,13 +217,10 @@ def export_pipeline(
     ] = False,
 ) -> PassPipeline:
     """Make calls of functions of fragments, and decide what these may overwrite."""
+    copying = ["mpmd-copy-constants"] if copy_constants else []
+    merging = ["mpmd-merge-transfers", "mpmd-fragment-dedup", "cse"] if merge_transfers else []
     return pipeline_of(
-        "cse",
-        *(["mpmd-copy-constants"] if copy_constants else []),
-        use("canonicalize", region_simplify="disabled"),
-        "mpmd-fragment-dedup",
-        *(["mpmd-merge-transfers", "mpmd-fragment-dedup", "cse"] if merge_transfers else []),
-        "mpmd-fragment-dce",
+        *simplify(copying=copying, merging=merging),
         "mpmd-uniquify-function-inputs-outputs",
         "mpmd-merge-inferred-fragments",
         "mpmd-mark-offloaded-input-output",
@@ -261,6 +259,12 @@ def absorb(on_entry_point: bool) -> list[PassUse]:
 def split_backward() -> list[str | PassUse]:
     """Return the passes that split backward fragments, the last ones of the import."""
     return ["mpmd-split-bwd-fragments", "canonicalize", "mpmd-fragment-dce"]
+
+
+def simplify(copying: Sequence[str] = (), merging: Sequence[str] = ()) -> list[str | PassUse]:
+    """Return the first passes of the export, and among them those that copy or merge values."""
+    canonicalize = use("canonicalize", region_simplify="disabled")
+    return ["cse", *copying, canonicalize, "mpmd-fragment-dedup", *merging, "mpmd-fragment-dce"]
 
 
 def propagate(transfers: Transfers, hardware: str) -> list[str | PassUse | PassPipeline]:

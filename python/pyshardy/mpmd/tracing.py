@@ -242,6 +242,7 @@ def _kept(
         jax.tree.structure(arguments), range(len(jax.tree.leaves(arguments)))
     )
     outputs = results if isinstance(results, tuple) else (results,)
+    given_types, made_types = list(types.inputs), list(types.results)
     pairs: list[str] = []
     for pair in keep:
         if not isinstance(cast("object", pair), Sequence) or len(pair) != 2:
@@ -258,7 +259,7 @@ def _kept(
             )
             raise UsageError(error(message))
         for first, second in zip(*leaves, strict=True):
-            given, made = types.inputs[first], types.results[second]
+            given, made = given_types[first], made_types[second]
             if list(given.shape) != list(made.shape):
                 message = (
                     f"'keep' has ({argument}, {result}), but argument {argument} has an array of "

@@ -24,6 +24,9 @@ from pyshardy.mpmd.rewriting.transfers import move_to_producer, move_to_user
 from pyshardy.pipeline import register_pass
 from pyshardy.pipeline.options import Help
 
+NOT_ABSORBED = "inferred fragments that no fragment of the user can absorb"
+"""The end of the warning of inferred fragments that are left in a function."""
+
 
 @register_pass("mpmd-absorb-inferred-fragments", release="0.10.2")
 def absorb_inferred_fragments(
@@ -53,10 +56,7 @@ def absorb_inferred_fragments(
             if each.name == FRAGMENT and not is_user_fragment(each)
         ]
         if inferred and not is_entry:
-            message = (
-                f"function '{symbol_name(function)}' has {len(inferred)} inferred fragments that "
-                "no fragment of the user can absorb"
-            )
+            message = f"function '{symbol_name(function)}' has {len(inferred)} {NOT_ABSORBED}"
             emit(warning(message, location_of(inferred[0].location)))
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlir_sdy.host import ir
@@ -31,26 +32,32 @@ def mark_aliasing_and_donation(module: ir.Module) -> None:
     (`tf.aliasing_output`) if there is one left; other operands are donated (`jax.buffer_donor`).
     """
     for function in mpmd_functions(module):
-        last = last_users(function)
+        last, given = last_users(function), argument_attributes(function)
         for fragment in operations_named({FRAGMENT}, function):
-            marks = _marks(fragment, function, last)
+            marks = _marks(fragment, function, last, given)
             if any(marks):
                 mark_values(fragment, ARGUMENT_ATTRIBUTES, marks)
 
 
 def _marks(
-    fragment: ir.Operation, function: ir.Operation, last: dict[ir.Value, ir.Operation]
+    fragment: ir.Operation,
+    function: ir.Operation,
+    last: dict[ir.Value, ir.Operation],
+    given: Sequence[Mapping[str, Any]],
 ) -> list[dict[str, Any]]:
     """Return the attributes of each operand of a fragment."""
-    given = argument_attributes(function)
-    free = {index: each.type for index, each in enumerate(fragment.results) if not _on_host(each)}
+    free: dict[ir.Type, list[int]] = {}
+    for index, each in enumerate(fragment.results):
+        if not _on_host(each):
+            free.setdefault(each.type, []).append(index)
     marks: list[dict[str, Any]] = [{} for _ in fragment.operands]
     for mark, value in zip(marks, fragment.operands, strict=True):
-        is_sent = any(user.name == TRANSFER for user in users_of(value))
-        if last[value] != fragment or is_sent or _on_host(value):
+        if last[value] != fragment or _on_host(value):
+            continue
+        if any(user.name == TRANSFER for user in users_of(value)):
             continue
         wanted: int | None = None
-        takes = [index for index, each in free.items() if each == value.type]
+        takes = free.get(value.type, [])
         if isinstance(value, ir.BlockArgument):
             own = given[value.arg_number]
             if not {ALIASES, DONATED} & own.keys():
@@ -61,7 +68,7 @@ def _marks(
                 takes = []
         if takes:
             taken = wanted if wanted in takes else takes[0]
-            del free[taken]
+            takes.remove(taken)
             number = ir.IntegerType.get_signless(32, fragment.context)
             mark[ALIASES] = ir.IntegerAttr.get(number, taken)
         else:

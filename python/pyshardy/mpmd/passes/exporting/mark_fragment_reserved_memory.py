@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.discardable import set_discardable
 from mlir_sdy.host import ir, location_of
+from mlir_sdy.mpmd.attributes import MeshTensorType
 from mlir_sdy.mpmd.reading import (
     FRAGMENT,
     RESERVED_BYTES,
@@ -42,10 +44,17 @@ def _mark(function: ir.Operation) -> None:
     meshes, last = topology(function), last_users(function)
     live: Counter[str] = Counter()
 
+    @functools.cache
+    def bytes_of(found: ir.Type) -> tuple[str, int] | None:
+        """Return the mesh of a type and the bytes on a device; None without a mesh."""
+        if not isinstance(found, MeshTensorType):
+            return None
+        return found.mesh_name, shard_bytes(found, meshes)
+
     def add(value: ir.Value, sign: int = 1) -> None:
-        found = mesh_type(value)
-        if found is not None:
-            live[found.mesh_name] += sign * shard_bytes(found, meshes)
+        if (found := bytes_of(value.type)) is not None:
+            mesh, nbytes = found
+            live[mesh] += sign * nbytes
 
     kept: set[ir.Value] = set()
     given = argument_attributes(function)
