@@ -29,6 +29,7 @@ from pyshardy.mpmd.page import PipelineChart, pipeline_page
 from pyshardy.mpmd.plan import Action, ExecutionPlan, FragmentCall, MeshTransfer
 from pyshardy.mpmd.ranks import execute_on_ranks
 from pyshardy.mpmd.timeline import MpmdTimeline, Time, run_timeline
+from pyshardy.pipeline.collection import collection_paused
 from pyshardy.program import PartitionedProgram
 from pyshardy.program_interface import Port
 
@@ -166,7 +167,8 @@ class MpmdProgram(Displayed):
         model = hardware if isinstance(hardware, Hardware) else load_hardware(hardware)
         link = model.link_between_meshes
         programs = {name: each.program for name, each in self.fragments.items()}
-        runs = {id(each): each.timeline(model) for each in self.programs}
+        with collection_paused():
+            runs = {id(each): each.timeline(model) for each in self.programs}
         temporary = {
             name: runs[id(each.program)].peak_bytes
             - sum(port.local_spec.nbytes for port in each.program.inputs)

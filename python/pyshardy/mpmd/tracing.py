@@ -28,6 +28,7 @@ from pyshardy.mpmd.names import spread
 from pyshardy.mpmd.options import Assigned, read_assignment
 from pyshardy.mpmd.passes.importing.import_names import annotate_names
 from pyshardy.packages import require
+from pyshardy.pipeline.collection import collection_paused
 from pyshardy.program_interface import main_of
 
 ASSIGNMENT, IN_MESHES, OUT_MESHES, KEPT = (
@@ -124,15 +125,16 @@ def trace(
     def entry(*given: Any) -> Any:  # else the entry of a function that only calls a name is lost
         return compiled(*given)
 
-    module = trace_by_jax(
-        entry,
-        *arguments,
-        mesh=topology.meshes[0].mesh,
-        in_shardings=in_shardings,
-        out_shardings=out_shardings,
-        donate_argnums=donate_argnums,
-        context=context,
-    )
+    with collection_paused():
+        module = trace_by_jax(
+            entry,
+            *arguments,
+            mesh=topology.meshes[0].mesh,
+            in_shardings=in_shardings,
+            out_shardings=out_shardings,
+            donate_argnums=donate_argnums,
+            context=context,
+        )
     main = main_of(module)
     types = function_type_of(main)
     structure = structure_of(module, arguments=len(types.inputs), results=len(types.results))
@@ -179,9 +181,8 @@ def annotate(
     found = read_assignment(given.values())
     placed = [*found.values(), *(each for texts in told.values() for each in _placed(texts))]
     known = topology or topology_of(main)
-    for mesh in [each.mesh for each in placed] if known else ():
-        assert known is not None, "it is given"
-        if known.named(mesh) is None:
+    for mesh in [each.mesh for each in placed]:
+        if known is not None and known.named(mesh) is None:
             advice = did_you_mean(mesh, known.names) or f"; it has {', '.join(known.names)}"
             raise UsageError(error(f"the topology has no mesh '{mesh}'{advice}"))
     listed = sorted(names)
@@ -242,8 +243,7 @@ def _kept(
         jax.tree.structure(arguments), range(len(jax.tree.leaves(arguments)))
     )
     outputs = results if isinstance(results, tuple) else (results,)
-    given_types, made_types = list(types.inputs), list(types.results)
-    pairs: list[str] = []
+    given_types, made_types, pairs = list(types.inputs), list(types.results), list[str]()
     for pair in keep:
         if not isinstance(cast("object", pair), Sequence) or len(pair) != 2:
             message = f"'keep' has {pair!r} instead of a pair: ((0, 0),) is argument 0 and result 0"

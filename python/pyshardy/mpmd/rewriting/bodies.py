@@ -74,8 +74,7 @@ def share_bodies(module: ir.Module) -> None:
             body = add_body(fragment, kind.inputs)
             with ir.InsertionPoint(body):
                 callee = {"callee": ir.FlatSymbolRefAttr.get(symbol_name(shared))}
-                operands = list(body.arguments)
-                call = ir.Operation.create("func.call", kind.results, operands, callee)
+                call = ir.Operation.create("func.call", kind.results, list(body.arguments), callee)
                 return_(list(call.results))
 
 
