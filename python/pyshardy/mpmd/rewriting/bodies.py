@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Bodies of fragments as functions, and functions that equal bodies share for a while.
 
-Schedules order hundreds of fragments, most of which compute the same in other microbatches. While
-equal bodies are calls of one function, a pass over the program takes as long as for one microbatch.
+While a schedule orders hundreds of fragments, most of which compute the same in other microbatches,
+equal bodies are calls of one function, so that passes take as long as for one microbatch.
 """
 
 from __future__ import annotations
@@ -64,7 +64,8 @@ def share_bodies(module: ir.Module) -> None:
         if is_small or has_effects(fragment) or operations_named(_LOOKED_AT, fragment):
             continue
         function = function_of_body(fragment, module, private)
-        shared = known.setdefault(function.get_asm(assume_verified=True), function)
+        text = function.get_asm(assume_verified=True, use_local_scope=True)
+        shared = known.setdefault(text, function)
         if shared == function:
             FunctionView(function).sym_name = f"{_SHARED}{len(known)}"
         else:

@@ -110,8 +110,8 @@ def _lower(
     for old, new in zip(fragment.results, call.results, strict=True):
         old.replace_all_uses_with(new)
     function = _function(fragment, module)
-    # Printing verifies the whole module otherwise.
-    key = mesh, function.get_asm(assume_verified=True)
+    # Printing verifies, and numbers the values of, the whole module otherwise.
+    key = mesh, function.get_asm(assume_verified=True, use_local_scope=True)
     origins, stage = origins_of(fragment), integer_of(fragment, STAGE)
     counter, reserved = (integer_of(fragment, name) for name in (CALL_COUNTER, RESERVED_BYTES))
     if key in groups:

@@ -52,9 +52,8 @@ def _marks(
             free.setdefault(each.type, []).append(index)
     marks: list[dict[str, Any]] = [{} for _ in fragment.operands]
     for mark, value in zip(marks, fragment.operands, strict=True):
-        if last[value] != fragment or _on_host(value):
-            continue
-        if any(user.name == TRANSFER for user in users_of(value)):
+        is_last = last[value] == fragment and not _on_host(value)
+        if not is_last or any(user.name == TRANSFER for user in users_of(value)):
             continue
         wanted: int | None = None
         takes = free.get(value.type, [])
