@@ -474,6 +474,9 @@ identity = hash
 Equal types and attributes have one address in their context, for as long as the context lives, so
 the address identifies them at a fraction of the cost of `==`. The bindings make a new Python object
 for each access, so `id` doesn't. The bindings' hash is the address.
+
+The hash of an operation depends on its operands and attributes. After a change of these, it isn't
+found in a dictionary of which it is a key; its results are.
 """
 
 

@@ -22,6 +22,18 @@ MESH = sdy.Mesh.of({"x": 2, "y": 4})
 ROUNDING = 1e-4
 
 TEXTS = {
+    "shards without elements are reduced from initial values": """
+sdy.mesh @mesh = <["x"=4, "y"=2]>
+func.func @main(%a: tensor<0x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+                %i: tensor<f32>) -> (tensor<6xf32>, tensor<f32>) {
+  %0 = stablehlo.constant dense<3.0> : tensor<f32>
+  %1 = stablehlo.reduce(%a init: %0) applies stablehlo.add across dimensions = [0]
+      : (tensor<0x6xf32>, tensor<f32>) -> tensor<6xf32>
+  %2 = stablehlo.reduce(%a init: %i) applies stablehlo.multiply across dimensions = [0, 1]
+      : (tensor<0x6xf32>, tensor<f32>) -> tensor<f32>
+  return %1, %2 : tensor<6xf32>, tensor<f32>
+}
+""",
     "shards of one element are reduced from initial values": """
 sdy.mesh @mesh = <["x"=4, "y"=2]>
 func.func @main(%a: tensor<4x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>},

@@ -132,6 +132,11 @@ class OpShardingRule(HashSlot):
             return FactorType.PERMUTATION
         return FactorType.PASS_THROUGH
 
+    def is_minor(self, factor: int) -> bool:
+        """Whether a dimension of any tensor has `factor`, but does not begin with it."""
+        dims = (dim for mapping in self.mappings for dim in mapping.dim_mappings)
+        return any(factor in dim.factor_indices[1:] for dim in dims)
+
     def is_batching_factor(self, factor: int) -> bool:
         """Whether `factor` passes through and is in every tensor with dimensions."""
         return self.factor_type(factor) is FactorType.PASS_THROUGH and all(

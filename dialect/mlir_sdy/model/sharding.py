@@ -49,8 +49,9 @@ class DimensionSharding(HashSlot):
         return DimensionSharding(self.axes, False, self.priority) if self.is_closed else self
 
     def with_axes(self, axes: tuple[AxisRef, ...]) -> DimensionSharding:
-        """Other axes with the same closedness and priority."""
-        return DimensionSharding(axes, self.is_closed, self.priority)
+        """Other axes with the same closedness, and the same priority where that is possible."""
+        has_priority = axes or not self.is_closed
+        return DimensionSharding(axes, self.is_closed, self.priority if has_priority else None)
 
     def __str__(self) -> str:
         axes = braced(self.axes if self.is_closed else (*self.axes, "?"))

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from mlir_sdy.diagnostics import SdyError, UsageError, error
@@ -356,13 +356,12 @@ class ProgramReasons:
             return remedy
         shape = self.finder.shape(slot)
         able = [dim for dim in range(len(shape)) if self.finder.can_carry(slot, dim, axis)]
-        is_manual = reason.operation is not None and axis in self.record.manual_axes(
-            reason.operation
-        )
+        makers = (self.finder.maker(slot), reason.operation)
+        is_manual = any(axis in self.record.manual_axes(maker) for maker in makers)
         if kind is ReasonKind.SHARDED or is_manual:
             return Remedy((), _NO_REMEDY[ReasonKind.MANUAL if is_manual else kind])
         if kind in _NO_REMEDY and not able:
-            if self.finder.is_port(slot):
+            if self.finder.is_port(self.finder.operand_of_call(slot)):
                 return Remedy((), _NO_REMEDY[kind])
             dim = max(reason.dims, key=lambda each: shape[each])
             return self._constrained(slot, axis, dim, "with padding")
@@ -429,7 +428,8 @@ class ProgramReasons:
             sharding = self.finder.sharding(slot)
             if sharding is not None and sharding.dim_axes[dim]:
                 return False
-        if any(map(self._is_held_by_result, way.joints)):
+        count = self.finder.size(root[0], reason.axis)
+        if any(self._is_held(joint, count) for joint in way.joints):
             return False
         for slot, dim in way.places:
             kind = self.finder.reason(slot, reason.axis, dim).kind
@@ -438,11 +438,16 @@ class ProgramReasons:
                 return False
         return True
 
-    def _is_held_by_result(self, joint: Joint) -> bool:
-        """Whether a closed result of an elementwise operation keeps axes from its operands."""
+    def _is_held(self, joint: Joint, count: int) -> bool:
+        """Whether a factor, or a closed result of an elementwise operation, can't take an axis."""
         engine = self.record.engine
         relation = None if joint.operation is None else engine.relations[joint.operation]
-        kind = None if relation is None else self.record.final_kind(relation.family)
+        if relation is None:
+            return False
+        rule, factor = relation.family.rule, joint.factor
+        if factor is not None and (rule.factor_sizes[factor] % count or rule.is_minor(factor)):
+            return True
+        kind = self.record.final_kind(relation.family)
         if kind is None or not kind.is_elementwise:
             return False
         shardings = (
@@ -450,9 +455,7 @@ class ProgramReasons:
             for slot, dim in joint.places
             if engine.program.makers[slot] == joint.operation
         )
-        return any(
-            each is not None and each.dim_shardings[dim].is_closed for each, dim in shardings
-        )
+        return any(one is not None and one.dim_shardings[dim].is_closed for one, dim in shardings)
 
     def _constrained(
         self, slot: int, axis: str, dim: int, how: str = "", like: int | None = None
@@ -488,12 +491,8 @@ class ProgramReasons:
 
     def _remedy(self, slot: int, sharding: TensorSharding, text: str) -> Remedy:
         """Return the remedy that annotates a tensor; without changes if it can't be annotated."""
-        program = self.record.engine.program
         place = self._places.place(slot)
-        operation = program.names[program.makers[slot]]
-        edge = program.edges.get(program.makers[slot])
-        if edge is not None:
-            operation = program.names[program.makers[edge.owner]]
+        operation = self.record.engine.program.names[self.finder.maker(slot)]
         if place is None or not self.annotated.can_annotate(place, operation):
             return Remedy((), text)
         name = self.annotated.name(place)
@@ -507,7 +506,9 @@ class ProgramReasons:
             return self._is_sharded_with(places, reason)
         if reason.kind is ReasonKind.SHARDED:
             return self._is_sharded_with({}, reason)
-        own = self._constrained(reason.slot, reason.axis, reason.dims[0] if reason.dims else 0)
+        slot = self.finder.operand_of_call(reason.slot)
+        own = self._constrained(slot, reason.axis, reason.dims[0] if reason.dims else 0)
+        reason = replace(reason, slot=slot)
         return not own.places or not self._is_sharded_with(dict(own.places), reason, whole=True)
 
     def _is_sharded_with(

@@ -151,11 +151,11 @@ def propagate(
         _drop_given_rules(engine)
     if engine.program.inner_modules:  # whose operations are in no table
         return UNKNOWN
-    root = module.operation
-    note_analysis("result-kinds", root, _result_kinds(engine, cache))
+    note_analysis("result-kinds", module.operation, _result_kinds(engine, cache))
     has_rules = options.keep_sharding_rules or bool(engine.program.with_own_rule)
-    note_analysis("sharding-rules", root, has_rules)
-    return Changes(stale=OF_INTERFACE)
+    note_analysis("sharding-rules", module.operation, has_rules)
+    constraints = {"sdy.sharding_constraint"} if engine.program.groups else set[str]()  # of members
+    return Changes(constraints, OF_INTERFACE)
 
 
 def _engine(module: ir.Module, options: PropagationSettings) -> Engine:

@@ -438,3 +438,81 @@ func.func @main(%a: tensor<f32>, %b: tensor<4xf32>) -> tensor<4xf32> {
     assert "%a" in str(program.value("%a"))
     assert str(program.value("%a")).endswith("it is a scalar, which has no dimension to shard")
     assert "scalar" not in str(program.value("%b"))
+
+
+def test_no_remedy_shards_an_argument_unevenly_in_a_function_that_takes_it():
+    text = """
+    sdy.mesh @mesh = <["a"=4]>
+    func.func private @inner(%y: tensor<6xf32>) -> tensor<6xf32> {
+      %sine = stablehlo.sine %y : tensor<6xf32>
+      return %sine : tensor<6xf32>
+    }
+    func.func @main(%x: tensor<6xf32>) -> tensor<6xf32> {
+      %0 = func.call @inner(%x) : (tensor<6xf32>) -> tensor<6xf32>
+      return %0 : tensor<6xf32>
+    }"""
+    reasons = [each for each in sdy.explain(text).reasons() if each.value == "%x"]
+    assert len(reasons) > 1
+    for reason in reasons:
+        assert reason.kind == "indivisible"
+        assert reason.remedy is not None
+        assert not reason.remedy.what_if
+        assert reason.verify()
+
+
+def test_the_specification_decides_on_uneven_results_of_a_manual_computation():
+    text = """
+    sdy.mesh @mesh = <["a"=4]>
+    func.func @main(%x: tensor<6xf32>) -> tensor<6xf32> {
+      %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{}]>] out_shardings=[<@mesh, [{}]>]
+          manual_axes={"a"} (%y: tensor<6xf32>) {
+        sdy.return %y : tensor<6xf32>
+      } : (tensor<6xf32>) -> tensor<6xf32>
+      %1 = stablehlo.sine %0 : tensor<6xf32>
+      return %1 : tensor<6xf32>
+    }"""
+    reason = sdy.explain(text).value("%0").axes["a"]
+    assert reason.remedy is not None
+    assert reason.remedy.text == "change the specification of the manual computation"
+    assert reason.verify()
+
+
+def test_any_axis_divides_a_dimension_without_elements():
+    text = """
+    sdy.mesh @mesh = <["a"=2]>
+    func.func @main(%x: tensor<0xf32>) -> tensor<0xf32> {
+      %0 = stablehlo.sine %x : tensor<0xf32>
+      return %0 : tensor<0xf32>
+    }"""
+    reason = sdy.explain(text).value("%x").axes["a"]
+    assert reason.kind == "unoffered"
+    assert reason.verify()
+
+
+def test_a_root_is_no_remedy_if_a_factor_on_the_way_is_not_divided():
+    """The rows have a factor of 3 in common; the one of 2 is not the first one of the argument."""
+    text = """
+    sdy.mesh @mesh = <["a"=2]>
+    func.func @main(%x: tensor<6x8xf32>) -> tensor<3x2x8xf32> {
+      %0 = stablehlo.reshape %x : (tensor<6x8xf32>) -> tensor<3x16xf32>
+      %1 = stablehlo.sine %0 : tensor<3x16xf32>
+      %2 = stablehlo.reshape %1 : (tensor<3x16xf32>) -> tensor<3x2x8xf32>
+      return %2 : tensor<3x2x8xf32>
+    }"""
+    for reason in sdy.explain(text).reasons():
+        assert reason.verify(), reason
+
+
+def test_an_axis_moves_out_of_a_closed_dimension_with_a_priority():
+    text = """
+    sdy.mesh @mesh = <["a"=2]>
+    func.func @main(%x: tensor<7x4xf32>) -> (tensor<7x4xf32>
+        {sdy.sharding = #sdy.sharding<@mesh, [{"a"}p1, {}]>}) {
+      %0 = stablehlo.sine %x : tensor<7x4xf32>
+      return %0 : tensor<7x4xf32>
+    }"""
+    reasons = sdy.explain(text).reasons()
+    (reason,) = (each for each in reasons if each.value == "result 0 of @main")
+    assert reason.remedy is not None
+    assert reason.remedy.what_if == ("result[0]=[{}, {'a'}]",)
+    assert reason.verify()

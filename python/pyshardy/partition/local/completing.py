@@ -6,8 +6,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from mlir_sdy.discardable import remove_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisRef, Mesh
+from mlir_sdy.values import SHARDING
 from pyshardy.cost.hardware import Hardware
 from pyshardy.irtools.stablehlo_views import ReduceView
 from pyshardy.irtools.tensor_types import shape_of, size_of_shard, tensor_bytes
@@ -62,6 +64,7 @@ def reduce_again(
             for result, initial in zip(results, initial_values, strict=True)
         ]
         again = operation.clone().operation
+        remove_discardable(again, SHARDING)  # its parts have fewer dimensions
         ReduceView(again).dimensions = (0,)
         operands = [*(stack for _, stack in stacks), *initial_values]
         for index, operand in enumerate(operands):

@@ -23,16 +23,14 @@ def are_replicas(replica_count: int, partition_count: int, place: ir.Operation) 
         place: the operation at which an error is reported.
 
     Raises:
-        PassError: both are above one, so that a device would have two ids.
+        PassError: both are above one, so that a device would have two ids, or one is below.
     """
-    if replica_count > 1 and partition_count > 1:
-        raise PassError(
-            error(
-                "replicas and partitions at the same time are not supported: set only one of "
-                "'replica-count' and 'partition-count'",
-                location_of(place.location),
-            )
+    if min(replica_count, partition_count) != 1:
+        message = (
+            f"devices can't be {replica_count} replicas and {partition_count} partitions: set only "
+            "one of 'replica-count' and 'partition-count', to 1 or more"
         )
+        raise PassError(error(message, location_of(place.location)))
     return replica_count > 1
 
 

@@ -28,6 +28,7 @@ from mlir_sdy.discardable import (
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, ReductionOp, TensorSharding
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
+from mlir_sdy.uses import place_behind
 from mlir_sdy.values import get_sharding, set_sharding
 from mlir_sdy.verify.sharding import check_sharding
 from mlir_sdy.verify.violation import ConstraintViolation
@@ -66,13 +67,12 @@ def apply_planned_partials(function: ir.Operation) -> bool:
     ]
     context = FunctionContext.of(function)
     cache = context.cache
-    partial: dict[ir.Operation, TensorSharding] = {}
+    partial: dict[ir.Value, TensorSharding] = {}
     for operation in planned:
         sharding = value_of(get_discardable(operation, PARTIAL_SHARDING))
         if isinstance(sharding, TensorSharding) and _fits(operation, sharding, context.meshes):
-            partial[operation] = sharding
-    for operation, sharding in partial.items():
-        result = operation.results[0]
+            partial[operation.results[0]] = sharding
+    for result, sharding in partial.items():
         complete = get_sharding(result)
         set_sharding(result, sharding, cache)
         completed = [
@@ -81,7 +81,7 @@ def apply_planned_partials(function: ir.Operation) -> bool:
             if not _takes((user := use.owner.operation), use.operand_number, sharding, partial)
         ]
         if completed and complete is not None:
-            place = ir.InsertionPoint.after(operation)
+            place = place_behind(result)
             value = sdy.reshard(result, cache[complete], loc=origin_of(result), ip=place)
             for user, number in completed:
                 user.operands[number] = value
@@ -106,7 +106,7 @@ def _takes(
     user: ir.Operation,
     operand: int,
     sharding: TensorSharding,
-    partial: Mapping[ir.Operation, TensorSharding],
+    partial: Mapping[ir.Value, TensorSharding],
 ) -> bool:
     """Whether an operand of a user stays partial.
 
@@ -114,12 +114,13 @@ def _takes(
         user: the user.
         operand: the position of the operand.
         sharding: the sharding of the partial value.
-        partial: the operations with partial results, and their shardings.
+        partial: the partial values, and their shardings.
     """
     linearity = linearity_of(user, ReductionOp.SUM)
+    kept = partial.get(user.results[0]) if len(user.results) else None
     return (
-        user in partial
+        kept is not None
         and linearity is not None
         and operand in linearity.operands
-        and {*sharding.unreduced_axes} <= {*partial[user].unreduced_axes}
+        and {*sharding.unreduced_axes} <= {*kept.unreduced_axes}
     )

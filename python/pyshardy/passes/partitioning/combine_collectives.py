@@ -96,7 +96,7 @@ class _Plan:
     def __init__(self, block: ir.Block, max_bytes: int):
         self.bundles: list[_Bundle] = []
         self._operations = [view.operation for view in block.operations]
-        self._bundle_of: dict[ir.Operation, _Bundle] = {}
+        self._bundle_of: dict[ir.Value, _Bundle] = {}  # by the first result of a member
         self._waits: dict[ir.Value, dict[_Bundle, None]] = {}
         open_bundles: dict[Hashable, _Bundle] = {}
         effects: dict[_Bundle, None] = {}
@@ -107,7 +107,7 @@ class _Plan:
                 waits |= self._waits.get(value, {})
             if operation.name in _VARIADIC:
                 bundle = self._bundle_for(operation, waits, open_bundles, max_bytes)
-                self._bundle_of[operation] = bundle
+                self._bundle_of[operation.results[0]] = bundle
                 results = {bundle: None}
             else:
                 if _may_have_effects(operation):
@@ -149,9 +149,9 @@ class _Plan:
                 passed_over.append((operation, waits))
                 continue
             operation.move_before(place)
-            bundle = self._bundle_of.get(operation)
-            if bundle is None:
+            if operation.name not in _VARIADIC:
                 continue
+            bundle = self._bundle_of[operation.results[0]]
             missing[bundle] -= 1
             if not missing[bundle]:
                 _combine(bundle.members, operation)

@@ -297,7 +297,10 @@ class _ModuleConverter:
     def _local_type(
         self, value_type: ir.Type, sharding: TensorSharding, place: ir.Operation
     ) -> ir.Type | None:
-        """Return the type on each device; None if it is unchanged."""
+        """Return the type on each device; None if it is unchanged and has elements.
+
+        Shards without elements still begin with the initial value of a sum, which counts once.
+        """
         if sharding.is_fully_replicated:
             return None
         mesh = mesh_of(sharding, self.meshes)
@@ -311,7 +314,7 @@ class _ModuleConverter:
         local = ir.RankedTensorType.get(
             shape, value_type.element_type, value_type.encoding, loc=unknown
         )
-        return None if local == value_type else local
+        return None if local == value_type and 0 not in shape else local
 
     def _function_type(self, function: ir.Operation) -> ir.FunctionType:
         """Return the local type of a function, which may be a declaration."""

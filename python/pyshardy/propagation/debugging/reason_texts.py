@@ -31,7 +31,7 @@ def _parts(finder: ReasonFinder, reason: AxisReason) -> Iterator[str]:
         case ReasonKind.GIVEN:
             derived = "" if finder.is_port(slot) else ", or derived earlier"
             yield f"given in the program{derived}: {record.given(slot)}"
-        case ReasonKind.CONSTRAINED if finder.is_made_by(slot, reason.operation):
+        case ReasonKind.CONSTRAINED if finder.maker(slot) == reason.operation:
             yield f"held by {by}: {record.given(slot)}"
         case ReasonKind.CONSTRAINED:
             yield f"held by {by}"

@@ -208,9 +208,12 @@ class ReasonFinder:
         return program.names[program.makers[slot]] == "func.func"
 
     def operand_of_call(self, slot: int) -> int:
-        """Return the operand of a call that a tensor in its body stands for; others as they are."""
+        """Return the operand of a call that a tensor in its body stands for; others as they are.
+
+        One that the body gives a sharding of its own stands for itself.
+        """
         program = self.record.engine.program
-        while (edge := program.edges.get(program.makers[slot])) is not None:
+        while self._written(slot) is None and (edge := program.edges.get(program.makers[slot])):
             (call, position), *_ = edge.sources
             is_argument = edge.owner in program.arguments.get(program.makers[edge.owner], ())
             if not is_argument or program.names[call] != "sdy.named_computation":
@@ -218,11 +221,11 @@ class ReasonFinder:
             slot = program.slots[program.operands[call][position]]
         return slot
 
-    def is_made_by(self, slot: int, operation: int | None) -> bool:
-        """Whether a tensor is a result or an inner argument of an operation."""
+    def maker(self, slot: int) -> int:
+        """Return the operation of which a tensor is a result or an inner argument."""
         program = self.record.engine.program
         edge = program.edges.get(program.makers[slot])
-        return program.makers[slot if edge is None else edge.owner] == operation
+        return program.makers[slot if edge is None else edge.owner]
 
     # --- Conditions ---------------------------------------------------------------------------
 
@@ -267,17 +270,12 @@ class ReasonFinder:
 
     def can_carry(self, slot: int, dim: int, axis: str) -> bool:
         """Whether the size of a dimension, as it is sharded now, is divided by the axis."""
-        free = self.free_sizes(slot)[dim]
-        return free > 1 and free % self.size(slot, axis) == 0
+        return self.free_sizes(slot)[dim] % self.size(slot, axis) == 0
 
     def _closed(self, slot: int, axis: str, dims: tuple[int, ...]) -> AxisReason:
         """Return the reason of a tensor whose dimensions are closed from the beginning."""
         program = self.record.engine.program
-        maker = program.makers[slot]
-        edge = program.edges.get(maker)
-        if edge is not None:
-            maker = program.makers[edge.owner]
-        written = self._written(slot)
+        maker, written = self.maker(slot), self._written(slot)
         if program.names[maker] in (_CONSTRAINT, _MANUAL_COMPUTATION):
             return AxisReason(slot, axis, ReasonKind.CONSTRAINED, dims, maker)
         if written is not None and (

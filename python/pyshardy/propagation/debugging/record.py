@@ -340,9 +340,9 @@ class Record:
         run = self.engine.last_run
         return None if run is None else self.engine.kind_of(family, run.strategy)
 
-    def manual_axes(self, number: int) -> tuple[str, ...]:
+    def manual_axes(self, number: int | None) -> tuple[str, ...]:
         """Return the manual axes of an operation; none if it isn't a manual computation."""
-        return self._manual_axes.get(number, ())
+        return () if number is None else self._manual_axes.get(number, ())
 
     def tensor_type(self, slot: int) -> TensorType | None:
         """Return the type of a tensor; None if it isn't a ranked one."""

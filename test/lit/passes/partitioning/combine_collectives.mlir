@@ -65,3 +65,17 @@ func.func @no_cycle(%arg0: tensor<2x2xf32>, %arg1: tensor<2x2xf32>) -> (tensor<4
   %3 = "stablehlo.all_gather"(%2) <{all_gather_dim = 0 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> : (tensor<2x4xf32>) -> tensor<4x4xf32>
   return %1, %3 : tensor<4x4xf32>, tensor<4x4xf32>
 }
+
+// The second gather of a chain moves behind the bundle of the first, and so does what needs it.
+// CHECK-LABEL: func.func @chain
+// CHECK-NEXT: %[[BOTH:.*]]:2 = "stablehlo.all_gather"(%arg0, %arg1)
+// CHECK-NEXT: %[[WHOLE:.*]] = "stablehlo.all_gather"(%[[BOTH]]#0)
+// CHECK-NEXT: %[[NEGATE:.*]] = stablehlo.negate %[[WHOLE]]
+// CHECK-NEXT: return %[[NEGATE]], %[[BOTH]]#1
+func.func @chain(%arg0: tensor<2x2xf32>, %arg1: tensor<2x2xf32>) -> (tensor<4x4xf32>, tensor<2x4xf32>) {
+  %0 = "stablehlo.all_gather"(%arg0) <{all_gather_dim = 1 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> : (tensor<2x2xf32>) -> tensor<2x4xf32>
+  %1 = "stablehlo.all_gather"(%0) <{all_gather_dim = 0 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> : (tensor<2x4xf32>) -> tensor<4x4xf32>
+  %2 = stablehlo.negate %1 : tensor<4x4xf32>
+  %3 = "stablehlo.all_gather"(%arg1) <{all_gather_dim = 1 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> : (tensor<2x2xf32>) -> tensor<2x4xf32>
+  return %2, %3 : tensor<4x4xf32>, tensor<2x4xf32>
+}

@@ -87,3 +87,21 @@ func.func @completed_along_one_axis(%arg0: tensor<4x8xf32> {sdy.sharding = #sdy.
   %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}, {}]> : tensor<4x4xf32>
   return %1 : tensor<4x4xf32>
 }
+
+// Each device reduces a part of all results, which has fewer dimensions than the sharding.
+// CHECK-LABEL: func.func @by_parts
+func.func @by_parts(%arg0: tensor<12x8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x", "y"}, {}]>}) -> tensor<12x8xi32> {
+  // CHECK: stablehlo.all_to_all
+  // CHECK: across dimensions = [0] : (tensor<4x24xf32>, tensor<4x24xi32>
+  %0 = stablehlo.iota dim = 1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x", "y"}, {}]>]>} : tensor<12x8x8xi32>
+  %1 = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %2 = stablehlo.constant dense<0> : tensor<i32>
+  %3:2 = stablehlo.reduce(%arg0 init: %1), (%0 init: %2) across dimensions = [1] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>, <@mesh, [{}, {}]>]>} : (tensor<12x8x8xf32>, tensor<12x8x8xi32>, tensor<f32>, tensor<i32>) -> (tensor<12x8xf32>, tensor<12x8xi32>)
+   reducer(%arg1: tensor<f32>, %arg3: tensor<f32>) (%arg2: tensor<i32>, %arg4: tensor<i32>) {
+    %4 = stablehlo.compare GT, %arg1, %arg3 : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    %5 = stablehlo.select %4, %arg1, %arg3 : tensor<i1>, tensor<f32>
+    %6 = stablehlo.select %4, %arg2, %arg4 : tensor<i1>, tensor<i32>
+    stablehlo.return %5, %6 : tensor<f32>, tensor<i32>
+  }
+  return %3#1 : tensor<12x8xi32>
+}

@@ -52,3 +52,18 @@ func.func @chunks(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [
   %1 = stablehlo.concatenate %0, %0, dim = 1 {sdy.partial_sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={"x"}>, sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x16xf32>
   return %1 : tensor<8x16xf32>
 }
+
+// The sum takes the second product as it is, although its first operand is completed before.
+// CHECK-LABEL: @one_of_two
+// CHECK: %[[FIRST:.*]] = stablehlo.dot_general
+// CHECK-NEXT: %[[DONE:.*]] = sdy.all_reduce {"x"} %[[FIRST]]
+// CHECK: %[[SECOND:.*]] = stablehlo.dot_general
+// CHECK-NOT: sdy.all_reduce {"y"} %[[SECOND]]
+// CHECK: %[[SUM:.*]] = stablehlo.add %{{.*}}, %[[SECOND]]
+// CHECK-SAME: unreduced={"y"}
+func.func @one_of_two(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}, %arg1: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %arg2: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}]>}, %arg3: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) -> tensor<8x8xf32> {
+  %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0] {sdy.partial_sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={"x"}>, sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : (tensor<8x16xf32>, tensor<16x8xf32>) -> tensor<8x8xf32>
+  %1 = stablehlo.dot_general %arg2, %arg3, contracting_dims = [1] x [0] {sdy.partial_sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={"y"}>, sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : (tensor<8x16xf32>, tensor<16x8xf32>) -> tensor<8x8xf32>
+  %2 = stablehlo.add %0, %1 {sdy.partial_sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={"y"}>, sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : tensor<8x8xf32>
+  return %2 : tensor<8x8xf32>
+}
