@@ -490,7 +490,7 @@ def test_any_axis_divides_a_dimension_without_elements():
 
 
 def test_a_root_is_no_remedy_if_a_factor_on_the_way_is_not_divided():
-    """The rows have a factor of 3 in common; the one of 2 is not the first one of the argument."""
+    """The reshapes share a factor of size 3; that of size 2 is minor in the argument's rows."""
     text = """
     sdy.mesh @mesh = <["a"=2]>
     func.func @main(%x: tensor<6x8xf32>) -> tensor<3x2x8xf32> {
@@ -499,7 +499,9 @@ def test_a_root_is_no_remedy_if_a_factor_on_the_way_is_not_divided():
       %2 = stablehlo.reshape %1 : (tensor<3x16xf32>) -> tensor<3x2x8xf32>
       return %2 : tensor<3x2x8xf32>
     }"""
-    for reason in sdy.explain(text).reasons():
+    reasons = list(sdy.explain(text).reasons())
+    assert {each.value for each in reasons} >= {"%x", "result 0 of @main"}
+    for reason in reasons:
         assert reason.verify(), reason
 
 

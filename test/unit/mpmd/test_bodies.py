@@ -64,7 +64,7 @@ def test_other_bodies_stay():
 
 
 def test_exported_programs_have_no_shared_functions():
-    """The functions are those of fragments, two for three: only one keeps its argument."""
+    """Three fragments call two functions, since a single fragment keeps its argument."""
     found = sdy.mpmd.partition(program({}, {}, {}), schedule="none")
     assert len(found.plan.calls) == 3
     assert len(operations_named({"func.func"}, found.module)) == 3
