@@ -9,6 +9,7 @@
 | `partial`          | partial results: kinds, completion, and what may stay partial      |
 | `resharding`       | the collectives of a reshard, and their cost                       |
 | `halo`             | halo exchange: operations whose shards need elements of others     |
+| `regions`          | regions of operations that are computed along other axes           |
 | `padding`          | padding of dimensions that don't divide evenly                     |
 | `local`            | local forms: each operation of a global program on one device      |
 | `choice`           | the choice of compatible shardings for the tensors of an operation |

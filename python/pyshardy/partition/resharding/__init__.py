@@ -8,8 +8,6 @@
 | `cost`            | the time of a reshard                                          |
 | `completions`     | partial results that are completed and resharded, and the time |
 | `remarks`         | remarks on gathered operands                                   |
-| `regions`         | regions of elementwise operations in another sharding          |
-| `axis_regions`    | regions of operations with axes along other dimensions         |
-| `region_boundary` | the reshards around a region                                   |
+| `recomputation`   | values that devices compute again instead of sending them      |
 | `share_reshards`  | reshards that start from others of the same value              |
 """

@@ -82,7 +82,7 @@ func.func @summed(%arg0: tensor<8x8x16xf32> {sdy.sharding = #sdy.sharding<@mesh,
   return %1 : tensor<8x16xf32>
 }
 
-// Condition 2: a plan has chosen the axes.
+// Condition 1: a plan has chosen the axes.
 // CHECK-LABEL: func.func @planned
 // CHECK-NEXT: stablehlo.slice %arg0
 // CHECK-NEXT: sdy.reshard
@@ -105,7 +105,7 @@ func.func @symmetric(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh,
   return %2 : tensor<8x8xf32>
 }
 
-// Only reshards that move axes between dimensions count: a gather stays where it is.
+// A gather before the slice would send twice as much.
 // CHECK-LABEL: func.func @gathered
 // CHECK-NEXT: stablehlo.slice %arg0
 // CHECK-NEXT: sdy.reshard
@@ -128,4 +128,60 @@ func.func @value_and_reshard(
   %2 = sdy.reshard %1 <@mesh, [{}, {"x"}]> : tensor<16x16xf32>
   %3 = stablehlo.dot_general %2, %1, batching_dims = [1] x [0], contracting_dims = [0] x [1] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<16x16xf32>, tensor<16x16xf32>) -> tensor<16xf32>
   return %3 : tensor<16xf32>
+}
+
+// A reshard that a change makes is visited, too: the region of all three would need more memory than
+// before, that of the last two doesn't, nor does the first one then.
+// CHECK-LABEL: func.func @visited_again
+// CHECK-NEXT: %[[RESHARD:.*]] = sdy.reshard %arg0 <@mesh, [{}]> : tensor<16xf32>
+// CHECK-NEXT: %[[A:.*]] = stablehlo.reverse %[[RESHARD]], dims = [0] {{.*}}<@mesh, [{}]>
+// CHECK-NEXT: %[[B:.*]] = stablehlo.reverse %[[A]], dims = [0] {{.*}}<@mesh, [{}]>
+// CHECK-NEXT: %[[C:.*]] = stablehlo.reverse %[[B]], dims = [0] {{.*}}<@mesh, [{}]>
+// CHECK-NEXT: return %[[C]]
+// LOCAL-LABEL: func.func @visited_again
+// LOCAL-COUNT-1: stablehlo.all_gather
+// LOCAL-NOT: stablehlo.collective_permute
+// LOCAL: return
+func.func @visited_again(%arg0: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
+    -> (tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}) {
+  %0 = stablehlo.reverse %arg0, dims = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<16xf32>
+  %1 = stablehlo.reverse %0, dims = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<16xf32>
+  %2 = stablehlo.reverse %1, dims = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<16xf32>
+  %3 = sdy.reshard %2 <@mesh, [{}]> : tensor<16xf32>
+  return %3 : tensor<16xf32>
+}
+
+// The second reshard starts from the first one, and costs nothing. Before the slice, a gather would
+// send more than this one, but less than a gather and an exchange.
+// CHECK-LABEL: func.func @chain
+// CHECK-NEXT: %[[SLICE:.*]] = stablehlo.slice %arg0 {{.*}}<@mesh, [{"x"}, {}]>
+// CHECK-NEXT: sdy.reshard %[[SLICE]] <@mesh, [{}, {}]>
+// CHECK-NEXT: sdy.reshard %[[SLICE]] <@mesh, [{}, {"x"}]>
+func.func @chain(%arg0: tensor<8x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<8x28xf32>, tensor<8x28xf32>) {
+  %0 = stablehlo.slice %arg0 [0:8, 0:28] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : (tensor<8x32xf32>) -> tensor<8x28xf32>
+  %1 = sdy.reshard %0 <@mesh, [{}, {}]> : tensor<8x28xf32>
+  %2 = sdy.reshard %0 <@mesh, [{}, {"x"}]> : tensor<8x28xf32>
+  return %1, %2 : tensor<8x28xf32>, tensor<8x28xf32>
+}
+
+// Three partial results that are added up are completed together. A reduce-scatter instead of their
+// all-reduce saves less than the gather of the sum, of twice as many bytes, would cost.
+// CHECK-LABEL: func.func @added_up
+// CHECK-COUNT-2: stablehlo.add {{.*}}<@mesh, [{}, {}]>
+// CHECK-NEXT: %[[SUM:.*]] = stablehlo.convert {{.*}}<@mesh, [{}, {}]>
+// CHECK-NEXT: sdy.reshard %[[SUM]]
+func.func @added_up(
+    %arg0: tensor<64x64xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>},
+    %arg1: tensor<64x64xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<64x64xf32>, tensor<64x64xf32>) {
+  %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : (tensor<64x64xbf16>, tensor<64x64xbf16>) -> tensor<64x64xbf16>
+  %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}, {}]> : tensor<64x64xbf16>
+  %2 = stablehlo.dot_general %arg1, %arg0, contracting_dims = [0] x [1] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : (tensor<64x64xbf16>, tensor<64x64xbf16>) -> tensor<64x64xbf16>
+  %3 = sdy.all_reduce {"x"} %2 out_sharding=<@mesh, [{}, {}]> : tensor<64x64xbf16>
+  %4 = stablehlo.add %1, %3 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : tensor<64x64xbf16>
+  %s = stablehlo.dot_general %arg1, %arg1, contracting_dims = [0] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : (tensor<64x64xbf16>, tensor<64x64xbf16>) -> tensor<64x64xbf16>
+  %t = sdy.all_reduce {"x"} %s out_sharding=<@mesh, [{}, {}]> : tensor<64x64xbf16>
+  %u = stablehlo.add %4, %t {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : tensor<64x64xbf16>
+  %5 = stablehlo.convert %u {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : (tensor<64x64xbf16>) -> tensor<64x64xf32>
+  %6 = sdy.reshard %5 <@mesh, [{"x"}, {}]> : tensor<64x64xf32>
+  return %5, %6 : tensor<64x64xf32>, tensor<64x64xf32>
 }

@@ -1,4 +1,4 @@
-// RUN: sdy-opt %s -sdy-optimize-reshards | FileCheck %s
+// RUN: sdy-opt %s --pass-pipeline="builtin.module(func.func(sdy-move-reshards,sdy-optimize-reshards))" | FileCheck %s
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 sdy.mesh @one = <[], device_ids=[3]>

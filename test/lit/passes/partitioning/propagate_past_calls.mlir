@@ -58,7 +58,7 @@ sdy.mesh @mesh = <["x"=4, "y"=2]>
 
 // A reshard at the place of its operand was made for the argument. What a loop carries is sharded, too.
 // INLINED-LABEL: func.func @main
-// INLINED: %[[C:.*]] = sdy.reshard %arg0 <@mesh, [{}, {}]>
+// INLINED: %[[C:.*]] = sdy.reshard %arg1 <@mesh, [{}, {}]>
 // INLINED: %[[T:.*]] = stablehlo.tanh %arg0
 // INLINED-NOT: sdy.reshard
 // INLINED: stablehlo.while({{.*}} = %[[T]]{{.*}} = %[[C]]{{.*}}<@mesh, [{"x"}, {}]>
@@ -67,9 +67,10 @@ sdy.mesh @mesh = <["x"=4, "y"=2]>
 // INLINED: stablehlo.multiply {{.*}}<@mesh, [{"x"}, {}]>
 // INLINED-NOT: sdy.at_call
 // INLINED: return
-func.func @main(%a: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+func.func @main(%a: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+                %b: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
     -> tensor<f32> {
-  %constrained = sdy.reshard %a <@mesh, [{}, {}]> : tensor<64x64xf32> loc("constraint")
+  %constrained = sdy.reshard %b <@mesh, [{}, {}]> : tensor<64x64xf32> loc("constraint")
   %0 = stablehlo.tanh %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
       : tensor<64x64xf32> loc("tanh")
   %1 = sdy.reshard %0 <@mesh, [{}, {}]> : tensor<64x64xf32> loc("tanh")
