@@ -85,7 +85,7 @@ def test_one_row_is_sent(context):
         """
         sdy.mesh @mesh = <["x"=2, "y"=2]>
         func.func @main(%a: tensor<10x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
-            -> tensor<10x4xf32> {
+            -> (tensor<10x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {}]>}) {
           %0 = sdy.reshard %a <@mesh, [{"x", "y"}, {}]> : tensor<10x4xf32>
           return %0 : tensor<10x4xf32>
         }""",

@@ -3,9 +3,9 @@
 
 | module    | contents                                                      |
 |-----------|---------------------------------------------------------------|
-| `kinds`   | how operations of a kind fit into regions                     |
+| `kinds`   | the axes that operations of a kind have in regions            |
 | `graph`   | values, the axes along which they are used, and operations    |
 | `growth`  | the operations of a region, from a reshard on                 |
-| `balance` | what the change of a region saves                             |
+| `balance` | the time and memory that the change of a region saves         |
 | `writing` | the axes of a graph, written to its function                  |
 """

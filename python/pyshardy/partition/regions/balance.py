@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What the change of a region saves.
+"""The time and memory that the change of a region saves.
 
 The time of a program is that of its operations and that of its values: a value is resharded once to
 each of the other axes along which it is used. Both depend on the axes only, so that a change that
@@ -30,7 +30,7 @@ _ROUNDING = 1e-15
 
 
 class _OperationSaving(NamedTuple):
-    """What an operation costs less in a region.
+    """The difference of the costs of an operation outside and in a region.
 
     Attributes:
         communication: the seconds of the all-reduce and of the halo exchange.
@@ -46,7 +46,7 @@ class _OperationSaving(NamedTuple):
 
 
 class _ValueSaving(NamedTuple):
-    """What the reshards of a value cost less if a region changes.
+    """The difference of the costs of a value's reshards before and after a change.
 
     Attributes:
         communication: the seconds.
@@ -230,7 +230,7 @@ class RegionCosts:
 
 
 class RegionBalance:
-    """What the change of a region saves, while the region grows.
+    """The time that the change of a region saves, while the region grows.
 
     1. The cost of a region is the time of its computation; of the all-reduces, halo exchanges and
        all-gathers of its operations; and of the reshards of its inputs and results. It must be

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""How operations fit into regions: the axes of their other tensors, by those of some.
+"""The axes of operations in regions, which the axes of a few of their tensors determine.
 
 Operations of one kind have the same form and axes, and fit alike, so that a program with a hundred
 layers asks once.
@@ -56,7 +56,7 @@ class StaticTensor(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OperationKind:
-    """What operations have in common that fit into regions alike.
+    """The common properties of operations that fit into regions alike.
 
     Attributes:
         operation: an operation of this kind.
