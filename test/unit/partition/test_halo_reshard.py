@@ -84,10 +84,12 @@ def test_one_row_is_sent(context):
     module = parse(
         """
         sdy.mesh @mesh = <["x"=2, "y"=2]>
-        func.func @main(%a: tensor<10x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
-            -> (tensor<10x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {}]>}) {
+        func.func @main(%a: tensor<10x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+                        %b: tensor<4x4xf32>) -> tensor<10x4xf32> {
           %0 = sdy.reshard %a <@mesh, [{"x", "y"}, {}]> : tensor<10x4xf32>
-          return %0 : tensor<10x4xf32>
+          %1 = stablehlo.dot_general %0, %b, contracting_dims = [1] x [0]
+              : (tensor<10x4xf32>, tensor<4x4xf32>) -> tensor<10x4xf32>
+          return %1 : tensor<10x4xf32>
         }""",
         context,
     )
