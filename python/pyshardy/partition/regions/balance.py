@@ -254,11 +254,6 @@ class RegionBalance:
         self._before = self._after = self._count = 0
         self._values: dict[RegionValue, _ValueSaving | None] = {}
 
-    @property
-    def values(self) -> frozenset[RegionValue]:
-        """The operands and results of the operations."""
-        return frozenset(self._values)
-
     def saved(self) -> float:
         """Return the seconds that the change saves; 0 if it violates a condition."""
         changed: set[RegionValue] = set()
@@ -269,7 +264,8 @@ class RegionBalance:
             self._computation += saving.computation
             self._before += saving.before
             self._after += saving.after
-            changed.update([use.value for use in operation.uses])
+            pairs = zip(operation.uses, fit.axes, strict=True)
+            changed.update([use.value for use, axes in pairs if axes != use.axes])
         self._count = len(members)
         for value in changed:
             self._values[value] = self._value(value)

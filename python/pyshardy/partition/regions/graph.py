@@ -101,7 +101,7 @@ class RegionValue:
         self._uses: dict[AxesPerDim, ValueUse] = {}
         self._is_read = False
         self.value = value
-        tensor = StaticTensor.of(value.type)
+        tensor = graph.tensor_of(value)
         axes = None if tensor is None else graph.axes_of(value, len(tensor.shape))
         self.is_on_mesh = axes is not None
         self.tensor, self.axes = tensor or StaticTensor((), 0), axes or ()
@@ -278,6 +278,7 @@ class RegionGraph:
         self.sums = JointSums(lambda each: each.name == _ALL_REDUCE, ShardingCache())
         self._uses: dict[int, ValueUse] = {}
         self._operations: dict[int, RegionOperation] = {}
+        self._tensors: dict[int, StaticTensor | None] = {}
 
     def use(self, value: ir.Value) -> ValueUse:
         """Return a value along the axes of its sharding, behind the reshards that define it."""
@@ -315,7 +316,15 @@ class RegionGraph:
         if source is None or target is None or source.rank != target.rank:
             return None
         is_moving = all(map(self._is_plain, (source, target)))
-        return target if is_moving and StaticTensor.of(operation.results[0].type) else None
+        return target if is_moving and self.tensor_of(operation.results[0]) else None
+
+    def tensor_of(self, value: ir.Value) -> StaticTensor | None:
+        """Return the type of a value; None if it isn't a static tensor."""
+        value_type = value.type
+        key = identity(value_type)  # an address: types live as long as their context
+        if key not in self._tensors:
+            self._tensors[key] = StaticTensor.of(value_type)
+        return self._tensors[key]
 
     def axes_of(self, value: ir.Value, rank: int) -> AxesPerDim | None:
         """Return the axes of a tensor; None if they are on another mesh, or not plain."""

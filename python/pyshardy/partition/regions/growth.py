@@ -12,11 +12,10 @@ operation that computes the operand, and its other users. These operations are a
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from pyshardy.partition.regions.graph import RegionGraph, RegionOperation, ValueUse
+from pyshardy.partition.regions.graph import RegionGraph, RegionOperation, RegionValue, ValueUse
 from pyshardy.partition.regions.kinds import CHEAP, RegionFit
 from pyshardy.partition.types.steps import AxesPerDim
 
@@ -39,14 +38,19 @@ class AxisRegion:
     members: dict[RegionOperation, RegionFit] = field(
         default_factory=dict[RegionOperation, RegionFit]
     )
-    inside: Counter[ValueUse] = field(default_factory=Counter[ValueUse])
+    inside: dict[ValueUse, int] = field(default_factory=dict[ValueUse, int])
+
+    @property
+    def values(self) -> frozenset[RegionValue]:
+        """The operands and results of the operations."""
+        return frozenset([use.value for use in self.after])
 
     def add(self, operation: RegionOperation, fit: RegionFit) -> None:
         """Add an operation."""
         self.members[operation] = fit
         self.after.update(zip(operation.uses, fit.axes, strict=True))
         for use in operation.uses[:-1]:
-            self.inside[use] += 1
+            self.inside[use] = self.inside.get(use, 0) + 1
 
 
 class RegionGrowth:

@@ -15,8 +15,8 @@ The tensors of each operation are compatible.
 from __future__ import annotations
 
 import itertools
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from mlir_sdy.fold import canonicalize
@@ -118,8 +118,7 @@ class _RegionMover:
         self._growth = RegionGrowth(graph)
         self._costs = RegionCosts(graph, hardware)
         self._rejected: set[_Start] = set()
-        self._starts: list[list[_Start]] = []  # those of each region that saves nothing
-        self._regions_of: defaultdict[RegionValue, list[int]] = defaultdict(list)
+        self._regions: list[tuple[frozenset[RegionValue], list[_Start]]] = []  # of the rejected
 
     def run(self, reshards: Sequence[ir.Operation]) -> None:
         """Visit reshards, and those that changes make."""
@@ -148,13 +147,16 @@ class _RegionMover:
                 if saved > most:
                     most, best = saved, tuple(region.members.items())
             if best is None:
-                self._reject(region, balance.values)
+                self._reject(region)
         return [] if best is None else self._change(best)
 
-    def _reject(self, region: AxisRegion, values: Iterable[RegionValue]) -> None:
+    def _reject(self, region: AxisRegion) -> None:
         """Note the reshards from which the same region would be found again."""
         starts: list[_Start] = []
+        values = region.values
         for value in values:
+            if len(value.uses) == 1:
+                continue
             result = region.after.get(value.along(value.axes))
             is_result = value.maker in region.members
             for use in value.uses.values():
@@ -163,9 +165,8 @@ class _RegionMover:
                         starts.append((use, False))
                     if is_result and result == use.axes:
                         starts.append((use, True))
-            self._regions_of[value].append(len(self._starts))
         self._rejected.update(starts)
-        self._starts.append(starts)
+        self._regions.append((values, starts))
 
     def _change(self, members: Sequence[tuple[RegionOperation, RegionFit]]) -> list[ValueUse]:
         """Change the axes of operations, and return the reshards to visit."""
@@ -175,9 +176,12 @@ class _RegionMover:
             operation.move(fit)
         self.changed.update(dict.fromkeys([operation for operation, _ in members]))
         found = [use for value in changed for use in value.uses.values()]
-        for value in changed:
-            for region in self._regions_of.pop(value, ()):
-                starts, self._starts[region] = self._starts[region], []
+        kept: list[tuple[frozenset[RegionValue], list[_Start]]] = []
+        for values, starts in self._regions:
+            if values.isdisjoint(changed):
+                kept.append((values, starts))
+            else:
                 self._rejected.difference_update(starts)
                 found += [use for use, _ in starts]
+        self._regions = kept
         return found
