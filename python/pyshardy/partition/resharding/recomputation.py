@@ -17,6 +17,7 @@ _RESHARD = "sdy.reshard"
 _BROADCAST = "stablehlo.broadcast_in_dim"
 
 _MOST_REPEATED = 16
+_TOO_MANY, _IMPOSSIBLE = _MOST_REPEATED + 1, _MOST_REPEATED + 2
 _REPEATABLE = frozenset(
     [name for name in ELEMENTWISE_OPERATIONS if name.startswith("stablehlo.")] + [_BROADCAST]
 )
@@ -37,30 +38,37 @@ class Recomputation:
 
     def is_possible(self, value: ir.Value) -> bool:
         """Whether devices can compute a value."""
-        return self._count(value) <= _MOST_REPEATED
+        return self._count(value, _MOST_REPEATED) <= _MOST_REPEATED
 
-    def _count(self, value: ir.Value) -> int:
-        """Return the number of operations to repeat; more than 16 if that is impossible."""
+    def _count(self, value: ir.Value, most: int) -> int:
+        """Return the number of operations to repeat; more than 16 if these are more than a limit.
+
+        It is known for good unless the limit was exceeded.
+        """
         key = identity(value)
         count = self._repeated.get(key)
         if count is None:
             maker = defining_operation(value)
-            count = _MOST_REPEATED + 1 if maker is None else self._count_of(maker)
-            self._repeated[key] = count
+            count = _IMPOSSIBLE if maker is None else self._count_of(maker, most)
+            if count != _TOO_MANY:
+                self._repeated[key] = count
         return count
 
-    def _count_of(self, maker: ir.Operation) -> int:
+    def _count_of(self, maker: ir.Operation, most: int) -> int:
         if record_of(maker.name).creates_any_shard:
             return 0
-        count = 1
         if maker.name not in _REPEATABLE or len(maker.results) != 1:
-            return _MOST_REPEATED + 1
+            return _IMPOSSIBLE
+        count = 1
         for operand in maker.operands:
+            if count > most:
+                return _TOO_MANY
             if shape_of(operand.type):
-                count += self._count(operand)
-            if count > _MOST_REPEATED:
-                break
-        return count
+                below = self._count(operand, most - count)
+                if below > _MOST_REPEATED:
+                    return below
+                count += below
+        return count if count <= most else _TOO_MANY
 
 
 def made_in(
