@@ -98,7 +98,7 @@ BUDGETS = {
     "cost": 1_220,
     "drawing": 1_040,
     "dynamic": 2_320,
-    "explain": 6_620,
+    "explain": 6_640,
     "frontends": 16_240,
     "irtools": 4_410,
     "local_program": 1_350,
