@@ -145,7 +145,7 @@ class Annotated:
         return ReasonFinder(record, None, final_shardings(record, module).get)
 
     def _in_callee(self, place: AnnotatedPlace) -> AnnotatedPlace:
-        """Return a place, which for an argument of the body of a call is the function's argument."""
+        """Return a place; for an argument of the body of a call, that of the function."""
         maker = self._makers.get(place.owner) if isinstance(place.owner, int) else None
         if maker is None or not place.is_argument or maker.name != "func.call":
             return place
