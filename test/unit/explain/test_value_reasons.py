@@ -477,6 +477,22 @@ def test_the_specification_decides_on_uneven_results_of_a_manual_computation():
     assert reason.verify()
 
 
+def test_axes_that_arguments_lose():
+    text = """
+    sdy.mesh @mesh = <["a"=4, "b"=2]>
+    func.func @main(
+        %open: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a":(2)2, ?}]>},
+        %part: tensor<3xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a":(1)2}]>},
+        %both: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a":(1)2, "b"}]>}
+    ) { return }"""
+    with collect():
+        program = sdy.explain(text)
+    reasons = [program.value(f"%{name}").axes for name in ("open", "part", "both")]
+    assert "in part, which open dimensions" in reasons[0]["a"].text
+    assert "removed: 2 shards don't divide the size 3" in reasons[1]["a"].text
+    assert "removed: 4 shards don't divide the size 6" in reasons[2]["b"].text
+
+
 def test_any_axis_divides_a_dimension_without_elements():
     text = """
     sdy.mesh @mesh = <["a"=2]>
