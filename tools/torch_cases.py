@@ -66,6 +66,7 @@ CALLS = {
         rad2deg(x) reciprocal(p) remainder(x,p) remainder(i-2,3) round(x) round(x,decimals=1)
         rsqrt(p) rsub(x,y) sgn(x) sigmoid(x) sign(x) signbit(x) sin(x) sinc(x) sinh(x) sqrt(p)
         square(x) sub(x,y) tan(x) tanh(x) trunc(x) where(b,x,y) xlogy(p,p) frexp(x*1000)
+        isfinite(i) isclose(i,i[:1]) reciprocal(i+1)
         gcd(i*6,i.flip(0)*4-3) lcm(i*6,i.flip(0)*4) nextafter(x,y)
     """,
     "special functions": """
@@ -120,6 +121,7 @@ CALLS = {
         searchsorted(v.sort()[0],x,right=True) sort(n,0) sort(i,dim=1,stable=True,descending=True)
         topk(x,3) topk(n,2,0,largest=False) topk(x,3,sorted=False)[0].sum(1)
         sdy.torch.unique(j,size=6,fill_value=-1,return_inverse=True,return_counts=True)
+        cumsum(i*100,0,dtype=torch.uint8)
         nonzero_static(b,size=9) diff(x) renorm(x,2,0,1.0) histogram(x,4)
         histogram(x,v.sort()[0],weight=p,density=True)
         segment_reduce(v,"max",lengths=torch.tensor([1,0,3,2]))
@@ -131,7 +133,8 @@ CALLS = {
         embedding(x,i) gather(x,1,i) index_add(x,1,j,y[:,:5])
         index_copy(x,0,i[0,:2]*0+torch.arange(2),y[:2]) index_fill(x,1,j,2.0) index_put(x,(i[0],),v)
         index_reduce(x,1,j,y[:,:5],"amax") index_select(x,1,j) masked_fill(x,b,2.0)
-        masked_scatter(x,b,y) put(x,j,v[:5]) scatter(x,1,i,2.0) scatter(x,0,i[:1],y)
+        masked_scatter(x,b,y) masked_scatter(v,b,y)
+        put(x,j,v[:5]) scatter(x,1,i,2.0) scatter(x,0,i[:1],y)
         scatter_add(x,1,i,y) scatter_reduce(x,1,i,y,"amax",include_self=False)
         scatter_reduce(x,0,i,y,"mean") scatter_reduce(x,1,i,y,"prod") select(x,1,2)
         select_scatter(x,v,0,1) slice_scatter(x,y[:2],0,1,3) take(x,j) take(x,j[0])
@@ -182,7 +185,8 @@ CALLS = {
         _grouped_mm(image[0],image[1])
         cdist(x,y) cdist(x,y,1.0) pdist(x) nn.functional.cosine_similarity(x,y)
         addmm(v[:4],x,y.mT,beta=0.5,alpha=2) addmm(n@n.mT,x,y.mT,beta=0)
-        nn.functional.pairwise_distance(x,y)
+        nn.functional.pairwise_distance(x,y) nn.functional.pairwise_distance(c,c*2j,3.0)
+        addmv(i[:,0],i,i.reshape(-1)[:6],alpha=1.5) addbmm(i,i[None,:,:4],i[None],beta=0.5)
     """,
     "attention and normalization": """
         nn.functional.scaled_dot_product_attention(q,q,q)
@@ -203,6 +207,7 @@ CALLS = {
         nn.functional.ctc_loss(image[0].permute(1,0,2).log_softmax(2),i[:3,:4]+1,j[:3]*0+7,j[:3]%5)
         nn.functional.ctc_loss(signal[0].log_softmax(1),j[:2]+1,(3,),(2,),reduction="sum")
         nn.functional.gaussian_nll_loss(x,y,p) nn.functional.gaussian_nll_loss(x,y,p[:,:1],True)
+        nn.functional.multilabel_margin_loss(x,torch.tensor([1,3,-1,0,2,-1]).repeat(4,1))
         nn.functional.kl_div(x,p) nn.functional.smooth_l1_loss(x,y) nn.functional.l1_loss(x,y)
     """,
     "images": """
@@ -240,6 +245,7 @@ CALLS = {
         nn.functional.grid_sample(volume,volume.reshape(1,4,6,6,3),"nearest","border",True)
         nn.functional.interpolate(image,(5,11),mode="bilinear",antialias=True)
         nn.functional.interpolate(image,(5,3),mode="bicubic",antialias=True)
+        nn.functional.interpolate((image.tanh()*99+99).byte(),(5,3),mode="bicubic",antialias=True)
         ops.aten.fractional_max_pool2d(image,[2,3],[4,3],p[:2,:3,None]*torch.tensor([0.7,0.8]))
         ops.aten.fractional_max_pool3d(volume,[2,2,2],[3,4,2],p[:1,:2,None]*torch.tensor([0.7,0.5,0.8]))
     """,
@@ -251,8 +257,10 @@ CALLS = {
         stft(signal[0],8,return_complex=True,window=torch.hann_window(8))
         bartlett_window(6)+v blackman_window(6)+v hamming_window(6,False)+v kaiser_window(6)+v
         istft(stft(signal[0],8,return_complex=True,window=torch.hann_window(8)),8,window=torch.hann_window(8))
-        view_as_complex(x.reshape(4,3,2)) view_as_real(c) polar(p,x) complex(x,y) conj(c)*c real(c)
-        imag(c) abs(c) c+c*2 c/(c+3) c@c.mT exp(c) sum(c,1)
+        view_as_complex(x.reshape(4,3,2)) view_as_real(c)
+        polar(p,x) polar(p,v) complex(x,y) conj(c)*c real(c)
+        imag(c) abs(c) c*2j+1
+        c+c*2 c/(c+3) c@c.mT exp(c) sum(c,1)
         acos(c) acosh(c) asin(c) asinh(c) atan(c) atanh(c*0.5) cosh(c) sinh(c) tan(c) reciprocal(c)
         eq(c,c*1) mean(c) mean(c,1,True) std(c,1) float_power(c,2) isclose(c,c+1e-9)
         x.to(torch.complex64) sum(c,1,dtype=torch.complex128) exp2(c) prod(c,1) cumsum(c,-1)
@@ -328,6 +336,7 @@ REFUSED = """
         nonzero(x) argwhere(b) masked_select(x,b) x[b] unique(i) unique_consecutive(j) bincount(j)
         ones(j[0].item()) equal(x,y) allclose(x,y) linalg.ldl_factor(spd)
         special.airy_ai(x) special.hermite_polynomial_h(x,i) x.to_sparse() x.to_sparse_csr()
+        view_as_complex(x.half().reshape(4,3,2))
         x*float(v.sum()) x*int(v.sum()) x*math.sqrt(v.sum().item()) y.numpy() (v.sum()>0)or(x)
         func.grad(lambda a:a.sum())(x)
 """

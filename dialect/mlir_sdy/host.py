@@ -63,6 +63,7 @@ __all__ = [
     "ods_common",
     "parse_operation",
     "passmanager",
+    "readable",
     "rewrite",
     "stablehlo",
     "tensor_arguments",
@@ -478,6 +479,14 @@ for each access, so `id` doesn't. The bindings' hash is the address.
 The hash of an operation depends on its operands and attributes. After a change of these, it isn't
 found in a dictionary of which it is a key; its results are.
 """
+
+
+def readable(text: str) -> str:
+    """Return a text of MLIR in which slices of scalars are as MLIR reads them, at their places.
+
+    Example: `dynamic_slice %0, , sizes = []` loses a comma.
+    """
+    return text.replace(", , sizes = []", ",   sizes = []")
 
 
 def inner_locations(location: ir.Location) -> tuple[str | None, Sequence[ir.Location]]:

@@ -478,6 +478,7 @@ class Unknown(torch.optim.Optimizer):
         ({"loss": lambda y, _: (y, y)}, r"the loss must be .* got: 2 values; pass 'loss'"),
         ({"loss": lambda y, _: y.detach().sum()}, "the loss depends on no parameter"),
         ({"loss": 3}, "expected a loss function, got: int"),
+        ({"loss": None, "targets": Y}, "targets need a loss"),
         ({"model": mse}, "expected a torch.nn.Module, got: function"),
         ({"optimizer": "adamv"}, "no optimizer 'adamv'; did you mean 'adam.*'SGD'"),
         ({"optimizer": 3}, "expected an optimizer of PyTorch or its name, got: int"),

@@ -29,7 +29,7 @@ from mlir_sdy.diagnostics import (
     error,
     nesting_error,
 )
-from mlir_sdy.host import ir, location_of
+from mlir_sdy.host import ir, location_of, readable
 from mlir_sdy.model.errors import ModelError
 from mlir_sdy.on_demand import has_mpmd, module_of_mpmd, register_if_mentioned
 from mlir_sdy.shard.spellings import in_current_spelling
@@ -86,7 +86,7 @@ def parse(text: str, context: ir.Context, filename: str = "-", *, first_line: in
 
 def _parsed(text: str, context: ir.Context, filename: str, first_line: int) -> ir.Module:
     blank_lines = "\n" * (first_line - 1)
-    text, insertions = in_current_spelling(blank_lines + text)
+    text, insertions = in_current_spelling(readable(blank_lines + text))
     source = SourceText(text, filename, insertions=insertions)
     try:
         module = _read(source, context)

@@ -14,7 +14,7 @@ from functools import lru_cache
 from mlir_sdy.assembly.op_syntax import PrintedOperation, write_operation
 from mlir_sdy.assembly.source import STRING, end_of_braces, end_of_brackets
 from mlir_sdy.assembly.syntax import SDY, Syntax
-from mlir_sdy.host import ir
+from mlir_sdy.host import ir, readable
 from mlir_sdy.ods import irdl_groups
 from mlir_sdy.ods.declarations import OpAttributeDecl
 from mlir_sdy.ods.tables import ENUMS, OPERATIONS
@@ -94,7 +94,7 @@ class Writer:
     def rewrite(self, text: str) -> str:
         """Return the text in custom syntax."""
         if not self.generic:
-            text = self.syntax.prepared(text)
+            text = self.syntax.prepared(readable(text))
         out: list[str] = []
         self._rewrite(text, 0, len(text), out)
         return "".join(out)

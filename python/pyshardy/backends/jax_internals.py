@@ -254,9 +254,9 @@ def _large_constants(module: Any, most: int) -> Iterator[np.ndarray]:
     def visit(operation: Any) -> Any:
         if operation.name == "stablehlo.constant" and (
             np.prod(ir.RankedTensorType(operation.results[0].type).shape) > most
-            and _ELIDED in operation.get_asm(large_elements_limit=most)
         ):
-            constants.append(operation)
+            text = operation.get_asm(large_elements_limit=most, use_local_scope=True)
+            constants.extend([operation] if _ELIDED in text else [])
         return ir.WalkResult.ADVANCE
 
     module.operation.walk(visit)

@@ -94,6 +94,16 @@ class Flag:
         message = f"'{self.spelling}' is '{text}': expected {kind} of at least {self.least}"
         raise UsageError(error(message))
 
+    def text(self, value: str) -> str:
+        """Return the value of a text.
+
+        Raises:
+            UsageError: it is empty, and the flag can't be given without a value.
+        """
+        if value or self.alone is not None:
+            return value
+        raise UsageError(error(f"'{self.spelling}' requires a value: {self}"))
+
     def __str__(self) -> str:
         value = "|".join(map(str, self.choices)) or self.metavar
         if self.type == "bool":

@@ -215,6 +215,7 @@ def parse_arguments(arguments: Sequence[str]) -> Arguments:
     """
     result = Arguments()
     inputs: list[str] = []
+    given: dict[str, object] = {}
     remaining = iter(arguments)
     for argument in remaining:
         if argument == "--":
@@ -222,7 +223,7 @@ def parse_arguments(arguments: Sequence[str]) -> Arguments:
         elif argument == "-" or not argument.startswith("-"):
             inputs.append(argument)
         else:
-            _read_flag(argument, remaining, result)
+            _read_flag(argument, remaining, result, given)
     if len(inputs) > 1:
         raise _error(f"more than one input file: '{inputs[0]}' and '{inputs[1]}'")
     if inputs:
@@ -285,7 +286,9 @@ def reproducing_flags(arguments: Arguments, *others: str) -> str:
     return "".join(f" {shlex.quote(known.written(value))}" for known, value in flags)
 
 
-def _read_flag(argument: str, remaining: Iterator[str], result: Arguments) -> None:
+def _read_flag(
+    argument: str, remaining: Iterator[str], result: Arguments, given: dict[str, object]
+) -> None:
     written, equals, value = argument.partition("=")
     name = written.removeprefix("-").removeprefix("-")
     known = FLAGS.get(_ALIASES.get(name, name))
@@ -299,7 +302,11 @@ def _read_flag(argument: str, remaining: Iterator[str], result: Arguments) -> No
         if following is None:
             raise _error(f"'{written}' requires a value: {known}")
         value = following
-    setattr(result, known.field, _value(known, value, getattr(result, known.field)))
+    found = _value(known, value, getattr(result, known.field))
+    before = given.setdefault(known.field, found)
+    if before != found and known.type != "tuple[str, ...]":
+        raise _error(f"'{known.spelling}' is given as '{before}' and as '{found}'")
+    setattr(result, known.field, found)
 
 
 def _value(known: Flag, value: str, before: tuple[str, ...]) -> bool | int | str | tuple[str, ...]:
@@ -315,6 +322,7 @@ def _value(known: Flag, value: str, before: tuple[str, ...]) -> bool | int | str
         return int(known.number(value))
     if known.alone is not None and _BOOLEANS.get(value) is not None:
         return "true" if _BOOLEANS[value] else ""
+    known.text(value)
     if known.type == "tuple[str, ...]":
         return (*before, *(name.strip() for name in value.split(",") if name.strip()))
     return value

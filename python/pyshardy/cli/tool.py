@@ -227,11 +227,15 @@ class Parser(argparse.ArgumentParser, Generic[Flags]):
         prog: the name of the tool.
         description: one or two sentences for the help.
         flags: the dataclass; see `flags`.
+
+    Attributes:
+        given: the values of a command line, by the fields of their flags.
     """
 
     def __init__(self, prog: str, description: str, flags: type[Flags]):
         super().__init__(prog=prog, description=description)
         self._flags = flags
+        self.given: dict[str, object] = {}
         self.add_argument(
             "--version",
             action=_PrintVersion,
@@ -248,9 +252,11 @@ class Parser(argparse.ArgumentParser, Generic[Flags]):
             about["action"] = "store_true"
         elif flag.type == "tuple[str, ...]":
             about |= {"action": "append", "default": [], "metavar": flag.metavar}
+            about["type"] = flag.text
         else:
             read = flag.number if flag.type in ("int", "float") else str
             about |= {"type": read, "metavar": flag.metavar or None}
+            about |= {"action": _StoreOnce} if flag.name else {}
             about |= {"choices": flag.choices} if flag.choices else {}
             about |= {"nargs": "?", "const": flag.alone} if flag.alone is not None else {}
             about |= {"default": flag.default} if flag.default is not MISSING else {}
@@ -277,6 +283,7 @@ class Parser(argparse.ArgumentParser, Generic[Flags]):
 
     def read(self, arguments: Sequence[str]) -> Flags:
         """Parse the command line; flags that don't exist are errors, with suggestions."""
+        self.given.clear()
         parsed, unknown = self.parse_known_args(arguments)
         if unknown:
             flag = unknown[0].partition("=")[0]
@@ -292,6 +299,19 @@ class Parser(argparse.ArgumentParser, Generic[Flags]):
         if choice := _INVALID_CHOICE.search(message):
             message += did_you_mean(choice["given"], re.findall(r"[\w.-]+", choice["choices"]))
         raise UsageError(error(f"{message}; see {self.prog} --help"))
+
+
+class _StoreOnce(argparse.Action):
+    """Stores the value of a flag, unless it is empty, or the flag has another one already."""
+
+    def __call__(
+        self, parser: Any, namespace: argparse.Namespace, values: Any, *flag: str | None
+    ) -> None:
+        if values == "" and self.const is None:
+            parser.error(f"argument {flag[0]}: expected one argument")
+        if (before := parser.given.setdefault(self.dest, values)) != values:
+            parser.error(f"argument {flag[0]}: given as '{before}' and as '{values}'")
+        setattr(namespace, self.dest, values)
 
 
 class _PrintVersion(argparse.Action):

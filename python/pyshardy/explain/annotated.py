@@ -36,7 +36,7 @@ from pyshardy.irtools.named_values import (
     operations_with_results,
     result_names,
 )
-from pyshardy.irtools.stablehlo_views import symbol_name
+from pyshardy.irtools.stablehlo_views import callee_of, symbol_name
 from pyshardy.propagation.debugging.reasons import ReasonFinder
 from pyshardy.propagation.debugging.record import Record
 
@@ -52,8 +52,8 @@ class AnnotatedPlace:
     Attributes:
         owner: the name of the function, or the mark of the operation.
         index: the number of the argument or of the result.
-        is_argument: whether it is an argument: of a function, or of the body of an operation, which
-            has no annotation of its own.
+        is_argument: whether it is an argument: of a function, or of the body of an operation, whose
+            annotation is that of the function for a call, and which has none for others.
         copy: the number of the tensor among those that stand for the value, as in functions that
             are called several times.
     """
@@ -89,6 +89,7 @@ class Annotated:
 
     def sharding(self, place: AnnotatedPlace) -> TensorSharding | None:
         """Return the annotation on a value; None if it has none."""
+        place = self._in_callee(place)
         if isinstance(place.owner, int):
             maker = None if place.is_argument else self._makers.get(place.owner)
             return None if maker is None else get_sharding(maker.results[place.index])
@@ -102,6 +103,7 @@ class Annotated:
             place: the value.
             operation: the name of the operation of its tensor, which importing may have added.
         """
+        place = self._in_callee(place)
         if not isinstance(place.owner, int):
             return replace(place, copy=0) in self._ports
         maker = None if place.is_argument else self._makers.get(place.owner)
@@ -130,7 +132,7 @@ class Annotated:
             module = copy_of(self._module)
         makers = _by_mark(module)
         functions = {symbol_name(each): each for each in functions_of(module)}
-        for place, sharding in changes.items():
+        for place, sharding in ((self._in_callee(one), each) for one, each in changes.items()):
             if isinstance(place.owner, int):
                 set_sharding(makers[place.owner].results[place.index], sharding)
             elif place.is_argument:
@@ -141,6 +143,13 @@ class Annotated:
         with collect():  # warnings about shardings that the user never wrote
             record = propagate_with(module, self._options, is_temporary=True)
         return ReasonFinder(record, None, final_shardings(record, module).get)
+
+    def _in_callee(self, place: AnnotatedPlace) -> AnnotatedPlace:
+        """Return a place; for an argument of the body of a call, that of the function."""
+        maker = self._makers.get(place.owner) if isinstance(place.owner, int) else None
+        if maker is None or not place.is_argument or maker.name != "func.call":
+            return place
+        return AnnotatedPlace(callee_of(maker), place.index, is_argument=True)
 
     @cached_property
     def _makers(self) -> Mapping[int, ir.Operation]:

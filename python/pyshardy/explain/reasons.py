@@ -30,7 +30,7 @@ from functools import cached_property
 
 from mlir_sdy.diagnostics import SdyError, UsageError, error
 from mlir_sdy.host import ir
-from mlir_sdy.model import AxisRef, TensorSharding
+from mlir_sdy.model import AxisRef, PropagationDirection, TensorSharding
 from mlir_sdy.model.text import quoted
 from mlir_sdy.suggest import did_you_mean
 from pyshardy.display import DisplayedText, counted
@@ -53,6 +53,7 @@ from pyshardy.propagation.debugging.reasons import (
     Frontier,
     ReasonFinder,
     ReasonKind,
+    dims_with,
     tensors_of,
 )
 from pyshardy.propagation.debugging.refusals import RefusalReason as Refused
@@ -67,6 +68,8 @@ _MOST_LINES = 12
 """The most lines of an answer about all axes of a value."""
 
 _CONSTRAINT = "sdy.sharding_constraint"
+
+_BOTH = PropagationDirection.BOTH
 
 _NO_REMEDY = {
     ReasonKind.INDIVISIBLE: "use a size that the axis divides, or another axis",
@@ -356,8 +359,8 @@ class ProgramReasons:
             return remedy
         shape = self.finder.shape(slot)
         able = [dim for dim in range(len(shape)) if self.finder.can_carry(slot, dim, axis)]
-        makers = (self.finder.maker(slot), reason.operation)
-        is_manual = any(axis in self.record.manual_axes(maker) for maker in makers)
+        maker = self.finder.maker(slot)
+        is_manual = kind is ReasonKind.MANUAL or axis in self.record.manual_axes(maker)
         if kind is ReasonKind.SHARDED or is_manual:
             return Remedy((), _NO_REMEDY[ReasonKind.MANUAL if is_manual else kind])
         if kind in _NO_REMEDY and not able:
@@ -416,23 +419,25 @@ class ProgramReasons:
     def _can_flow(self, root: Place, end: Place, reason: AxisReason) -> bool:
         """Whether an axis on a root would come to another place.
 
-        The root and all places on the way must be able to take it, and have no axes so far. So must
+        The root and all places on the way must be able to take it, and have no axes so far; no two
+        may be dimensions of one tensor; and no barrier may let axes flow one way only. So must
         the results of elementwise operations on the way, without which their operands don't.
         """
-        connections = self.finder.connections
-        way = connections.way(end, root)
+        axis, way = reason.axis, self.finder.connections.way(end, root)
         if way is None or self._places.place(root[0]) is None:
             return False
-        touched = {place for joint in way.joints for place in joint.places}
-        for slot, dim in {*touched, *way.places}:
-            sharding = self.finder.sharding(slot)
-            if sharding is not None and sharding.dim_axes[dim]:
-                return False
-        count = self.finder.size(root[0], reason.axis)
+        touched = {*way.places, *(place for joint in way.joints for place in joint.places)}
+        if len({slot for slot, _ in touched}) < len(touched):  # no axis shards two dimensions
+            return False
+        for slot, dim in touched:
+            for sharding in (self.finder.sharding(slot), self.record.engine.sharding(slot)):
+                if sharding is not None and (sharding.dim_axes[dim] or dims_with(sharding, axis)):
+                    return False
+        count = self.finder.size(root[0], axis)
         if any(self._is_held(joint, count) for joint in way.joints):
             return False
         for slot, dim in way.places:
-            kind = self.finder.reason(slot, reason.axis, dim).kind
+            kind = self.finder.reason(slot, axis, dim).kind
             is_given = kind is ReasonKind.GIVEN and (slot, dim) == root
             if kind is not ReasonKind.UNOFFERED and not is_given:
                 return False
@@ -444,10 +449,15 @@ class ProgramReasons:
         relation = None if joint.operation is None else engine.relations[joint.operation]
         if relation is None:
             return False
+        sizes = {self.finder.shape(slot)[dim] for slot, dim in joint.places}
+        if len(sizes) > 1 and joint.operation in engine.program.edges:
+            return True  # manual axes shard the dimension
         rule, factor = relation.family.rule, joint.factor
         if factor is not None and (rule.factor_sizes[factor] % count or rule.is_minor(factor)):
             return True
         kind = self.record.final_kind(relation.family)
+        if kind is not None and factor is not None and kind.directions[factor] is not _BOTH:
+            return True
         if kind is None or not kind.is_elementwise:
             return False
         shardings = (

@@ -3,13 +3,13 @@
 
 from typing import Annotated
 
-from pyshardy.pipeline.options import Help
+from pyshardy.pipeline.options import Help, Positive
 
 EnableHaloExchange = Annotated[
     bool, Help("whether to exchange elements between shards instead of unsharding dimensions")
 ]
-PartitionCount = Annotated[int, Help("number of partitions", release="0.12")]
-ReplicaCount = Annotated[int, Help("number of replicas", release="0.12")]
+PartitionCount = Annotated[Positive, Help("number of partitions", release="0.12")]
+ReplicaCount = Annotated[Positive, Help("number of replicas", release="0.12")]
 RngBitGeneratorUnsafe = Annotated[
     bool,
     Help(

@@ -256,7 +256,8 @@ def _targets(step: Step, module: ir.Module) -> list[ir.OpView]:
 
 
 def _plain_text(operation: ir.OpView) -> str:
-    return operation.operation.get_asm(print_generic_op_form=True, assume_verified=True)
+    printed = operation.operation.get_asm  # numbers all of the module without a local scope
+    return printed(print_generic_op_form=True, assume_verified=True, use_local_scope=True)
 
 
 def _symbol(operation: ir.Operation) -> str:

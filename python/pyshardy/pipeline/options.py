@@ -12,7 +12,7 @@ import inspect
 import re
 import typing
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from typing import Annotated, Any, TypeVar, cast
 
 from mlir_sdy.diagnostics import UsageError, error
@@ -39,11 +39,13 @@ class OptionType:
         scalar: "bool", "int", "float" or "str".
         is_list: whether the value is a comma-separated list of such scalars.
         choices: the values allowed; any when empty.
+        least: the least number allowed; any when None.
     """
 
     scalar: str
     is_list: bool = False
     choices: tuple[str, ...] = ()
+    least: float | None = None
 
     def __str__(self) -> str:
         own = "|".join(self.choices) if self.choices else self.scalar
@@ -66,10 +68,15 @@ class OptionType:
             if text not in _BOOLEANS:
                 raise ValueError("expected true or false")
             return _BOOLEANS[text]
+        above = "" if self.least is None else f" of at least {self.least}"
         try:
-            return _SCALARS[self.scalar](text)
+            value = _SCALARS[self.scalar](text)
         except ValueError:
-            raise ValueError(f"expected {_SCALAR_NAMES[self.scalar]}") from None
+            value = None
+        # A comparison with NaN is false.
+        if value is None or (self.least is not None and not float(value) >= self.least):
+            raise ValueError(f"expected {_SCALAR_NAMES[self.scalar]}{above}")
+        return value
 
 
 _SCALAR_NAMES = {"int": "an integer", "float": "a number"}
@@ -166,11 +173,13 @@ class Help:
         description: one sentence; empty if the docstring of the pass describes the option.
         release: the release of the option if it differs from that of the pass; see `PassInfo`.
         default: the default of a key of a `TypedDict`, which has no other place for it.
+        least: the least number that the option may be; any if None.
     """
 
     description: str = ""
     release: str = ""
     default: OptionValue | None = None
+    least: float | None = None
 
     def updated(self, other: Help) -> Help:
         """Return the help with what another one says in addition, or instead."""
@@ -178,7 +187,12 @@ class Help:
             other.description or self.description,
             other.release or self.release,
             self.default if other.default is None else other.default,
+            self.least if other.least is None else other.least,
         )
+
+
+Natural = Annotated[int, Help(least=0)]
+Positive = Annotated[int, Help(least=1)]
 
 
 def options_of(function: Callable[..., object]) -> tuple[Option, ...]:
@@ -188,7 +202,7 @@ def options_of(function: Callable[..., object]) -> tuple[Option, ...]:
     a dataclass or a `TypedDict`, the fields of that. An option is annotated with `bool`, `int`,
     `float`, `str`, a `Literal` of strings, or a `tuple[..., ...]` of these, and has a default. The
     section `Options:`, `Args:` or `Attributes:` of the docstring describes it, or a `Help` in its
-    annotation.
+    annotation, which also bounds numbers.
 
     Raises:
         TypeError: a parameter has another type, or no default.
@@ -234,12 +248,13 @@ def _declared(
         if default in (inspect.Parameter.empty, MISSING, None):
             raise TypeError(f"option '{name}' of {owner} requires a default")
         option_type = _type_of_annotation(annotations[name])
+        beside = _help_of(annotations[name])
         if option_type is None:
             raise TypeError(
                 f"option '{name}' of {owner} must be annotated with bool, int, float, str, a "
                 "Literal of strings, or a tuple[..., ...] of these"
             )
-        beside = _help_of(annotations[name])
+        option_type = replace(option_type, least=beside.least)
         description = (beside.description or described.get(name, "")).removesuffix(".")
         declared.append(
             Option(name.replace("_", "-"), option_type, default, description, beside.release)

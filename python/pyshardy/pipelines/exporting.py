@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Annotated, Literal, TypedDict
 
 from pyshardy.pipeline import PassPipeline, PassUse, pipeline_of, register_pipeline, use
-from pyshardy.pipeline.options import Help, with_defaults
+from pyshardy.pipeline.options import Help, Positive, with_defaults
 from pyshardy.pipeline.registry import Element
 from pyshardy.pipelines.dumps import DumpDirectory, Dumps
 from pyshardy.propagation.options import KeepShardingRules
@@ -47,10 +47,10 @@ class ExportOptions(TypedDict, total=False):
     """The options of the stage after propagation."""
 
     replica_count: Annotated[
-        int, Help("number of replicas of the partitioned program", "0.12", default=1)
+        Positive, Help("number of replicas of the partitioned program", "0.12", default=1)
     ]
     partition_count: Annotated[
-        int, Help("number of partitions of the partitioned program", "0.12", default=1)
+        Positive, Help("number of partitions of the partitioned program", "0.12", default=1)
     ]
     dump_directory: DumpDirectory
     avoid_export_for_partitioning: Annotated[

@@ -13,7 +13,7 @@ from mlir_sdy.diagnostics import emit, warning
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption, PreferredKind
 from pyshardy.display import bytes_of_text
 from pyshardy.pipeline import PassPipeline, on_functions, pipeline_of, register_pipeline, use
-from pyshardy.pipeline.options import Help, with_defaults
+from pyshardy.pipeline.options import Help, Natural, Positive, with_defaults
 
 Overlap: TypeAlias = Literal["none", "schedule", "all"]
 """The ways to hide communication behind computation."""
@@ -45,10 +45,10 @@ class PartitionOptions(TypedDict, total=False):
         ),
     ]
     replica_count: Annotated[
-        int, Help("number of replicas, if devices are replicas of the program", default=1)
+        Positive, Help("number of replicas, if devices are replicas of the program", default=1)
     ]
     partition_count: Annotated[
-        int, Help("number of partitions, if devices are partitions of the program", default=1)
+        Positive, Help("number of partitions, if devices are partitions of the program", default=1)
     ]
     per_dim_all_gather: Annotated[
         bool, Help("whether to emit one all-gather per dimension", default=False)
@@ -205,7 +205,7 @@ def _overlap_memory(options: PartitionPipelineOptions) -> str:
 
 
 @register_pipeline("stablehlo-to-mpi-pipeline")
-def stablehlo_to_mpi_pipeline(*, devices: int = 0) -> PassPipeline:
+def stablehlo_to_mpi_pipeline(*, devices: Natural = 0) -> PassPipeline:
     """Lower a local program to linalg and MPI.
 
     Options:

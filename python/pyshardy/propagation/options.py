@@ -49,7 +49,7 @@ class PropagationSettings:
 
     keep_sharding_rules: KeepShardingRules = False
     module_dump_directory: str = ""
-    module_dump_index: Annotated[int, Help(release="pyshardy")] = 0
+    module_dump_index: Annotated[int, Help(release="pyshardy", least=0)] = 0
     conservative_propagation: ConservativePropagation = False
     debug_sharding_origins: bool = False
     debug_propagation_edge_sharding: bool = False

@@ -1,5 +1,7 @@
 // RUN: not sdy-explain %s --value=nonsense 2>&1 | FileCheck %s --check-prefix=VALUE
 // RUN: not sdy-explain %s --value= 2>&1 | FileCheck %s --check-prefix=EMPTY
+// RUN: not sdy-explain %s --schedule= 2>&1 | FileCheck %s --check-prefix=EMPTY
+// RUN: not sdy-explain %s --html=a --html=b 2>&1 | FileCheck %s --check-prefix=TWICE
 // RUN: not sdy-explain %s --diff=%S/Inputs/add.mlir 2>&1 | FileCheck %s --check-prefix=DIFF
 // RUN: not sdy-explain %s --value=%%zz 2>&1 | FileCheck %s --check-prefix=NAMES
 // RUN: not sdy-explain %s --value=line5 2>&1 | FileCheck %s --check-prefix=LINE
@@ -17,7 +19,8 @@
 // CHECK-FIRST: sdy-explain: error: expected a limit such as 'no all_gather along data'
 // WHAT-IF-FIRST: sdy-explain: error: expected '--what-if' with a value and a sharding
 // VALUE: sdy-explain: error: no value 'nonsense': expected a name in the text
-// EMPTY: sdy-explain: error: no value '': expected a name in the text
+// EMPTY: sdy-explain: error: {{.*--(value.* requires a value|schedule: expected one argument)}}
+// TWICE: sdy-explain: error: argument --html: given as 'a' and as 'b'
 // DIFF: sdy-explain: error: can't compare the plans of different programs:
 
 sdy.mesh @mesh = <["x"=2]>

@@ -3,7 +3,7 @@
 // RUN: sdy-mpmd %s --assign=s0@m0,s1@m1 --emit=mpmd | FileCheck %s --check-prefix=MODULE
 // RUN: sdy-mpmd %s --assign=s0@m0,s1@m1 --plan --hardware=h100 --json=%t.json 2>&1 | FileCheck %s --check-prefix=PLAN
 // RUN: sdy-mpmd %s --assign=s0@m0,s1@m1 --schedules=gpipe,none --hardware=h100 | FileCheck %s --check-prefix=TABLE
-// RUN: not sdy-mpmd %s --assign=s0@m0,s1@m1 --schedules= 2>&1 | FileCheck %s --check-prefix=EMPTY
+// RUN: not sdy-mpmd %s --assign=s0@m0,s1@m1 --schedules=1f1b, 2>&1 | FileCheck %s --check-prefix=EMPTY
 // EMPTY: error: '' is no schedule: expected one name, such as '1f1b'
 // RUN: sdy-mpmd %s --assign=s0@m0,s1@m1 --print-orders --hardware=%S/../mpmd/propagating/Inputs/slow_between_meshes.toml | FileCheck %s --check-prefix=PARTS
 // RUN: sdy-mpmd %s --assign=s0@m0,s1@m1 --print-orders --transfers=direct --hardware=%S/../mpmd/propagating/Inputs/slow_between_meshes.toml | FileCheck %s --check-prefix=REPORT

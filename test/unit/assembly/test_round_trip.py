@@ -229,3 +229,12 @@ def test_programs(context, text):
     generic = asm(module, generic=True)
     assert asm(parse(generic, context), generic=True) == generic
     assert asm(parse(generic, context)) == printed
+
+
+@pytest.mark.parametrize("sizes", [", , sizes = []", ", sizes = []"])
+def test_slices_of_scalars(context, sizes):
+    """The host prints the former, which it doesn't read."""
+    types = "(tensor<f32>) -> tensor<f32>"
+    module = parse(f"%a = stablehlo.constant dense<1.0> : tensor<f32>\n"
+                   f"%b = stablehlo.dynamic_slice %a{sizes} : {types}", context)  # fmt: skip
+    assert asm(parse(asm(module), context)) == asm(module)

@@ -52,6 +52,9 @@ def test_values(arguments: str, field: str, value: object):
         ("--verify-diagnostics=x", "'--verify-diagnostics' is 'x': expected all or only-expected"),
         ("--pass-pipeline=a --b", "cannot be combined with pass flags"),
         ("--mlir-elide-elementsattrs-if-larger=a", "is 'a': expected an integer"),
+        ("--schedule=", "'--schedule' requires a value: --schedule=<file>"),
+        ("--load-rules=", "'--load-rules' requires a value"),
+        ("-o a -o b", "'-o' is given as 'a' and as 'b'"),
         ("--run-reproducer --b", "cannot be combined with passes"),
     ],
 )

@@ -477,6 +477,22 @@ def test_the_specification_decides_on_uneven_results_of_a_manual_computation():
     assert reason.verify()
 
 
+def test_axes_that_arguments_lose():
+    text = """
+    sdy.mesh @mesh = <["a"=4, "b"=2]>
+    func.func @main(
+        %open: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a":(2)2, ?}]>},
+        %part: tensor<3xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a":(1)2}]>},
+        %both: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a":(1)2, "b"}]>}
+    ) { return }"""
+    with collect():
+        program = sdy.explain(text)
+    reasons = [program.value(f"%{name}").axes for name in ("open", "part", "both")]
+    assert "in part, which open dimensions" in reasons[0]["a"].text
+    assert "removed: 2 shards don't divide the size 3" in reasons[1]["a"].text
+    assert "removed: 4 shards don't divide the size 6" in reasons[2]["b"].text
+
+
 def test_any_axis_divides_a_dimension_without_elements():
     text = """
     sdy.mesh @mesh = <["a"=2]>
@@ -503,6 +519,56 @@ def test_a_root_is_no_remedy_if_a_factor_on_the_way_is_not_divided():
     assert {each.value for each in reasons} >= {"%x", "result 0 of @main"}
     for reason in reasons:
         assert reason.verify(), reason
+
+
+WAYS_THAT_NO_AXIS_TAKES = {
+    "two dimensions of a weight": """(%x: T {sdy.sharding = #sdy.sharding<@mesh, [{"b"}, {}]>},
+        %w: T) -> T {
+      %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (T, T) -> T
+      %1 = stablehlo.dot_general %0, %w, contracting_dims = [1] x [0] : (T, T) -> T
+      return %1 : T
+    }""",
+    "a barrier": """(%x: T) -> (T, T) {
+      %0 = sdy.propagation_barrier %x allowed_direction=BACKWARD : T
+      return %0, %x : T, T
+    }""",
+    "an uneven axis": """(%x: tensor<6xf32>)
+        -> (tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"c", ?}]>}) {
+      return %x : tensor<6xf32>
+    }""",
+    "another dimension": """(%x: T {sdy.sharding = #sdy.sharding<@mesh, [{?}, {"b", ?}]>},
+        %y: T {sdy.sharding = #sdy.sharding<@mesh, [{?}, {"b", "c", ?}]>})
+        -> (T {sdy.sharding = #sdy.sharding<@mesh, [{}, {"b"}]>}) {
+      %0 = stablehlo.add %x, %y : T
+      %1 = sdy.sharding_constraint %0 <@mesh, [{?}, {"a"}]> : T
+      return %1 : T
+    }""",
+    "a manual axis": """(%x: T {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}, %y: T) -> T {
+      %0 = sdy.manual_computation(%x, %y) in_shardings=[<@mesh, [{"a", ?}, {?}]>, <@mesh, [{}, {}]>]
+          out_shardings=[<@mesh, [{"a", ?}, {?}]>] manual_axes={"a"} (%m: tensor<4x8xf32>, %n: T) {
+        sdy.return %m : tensor<4x8xf32>
+      } : (T, T) -> T
+      return %0 : T
+    }""",
+    "a closed argument of a function": """(%x: T) -> T {
+      %0 = func.call @tanh(%x) : (T) -> T
+      return %0 : T
+    }
+    func.func private @tanh(%x: T {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) -> T {
+      %0 = stablehlo.tanh %x : T
+      return %0 : T
+    }""",
+}
+"""Programs in which a root has an axis that doesn't come to a value, by what is on the way."""
+
+
+@pytest.mark.parametrize("obstacle", WAYS_THAT_NO_AXIS_TAKES)
+def test_a_root_is_no_remedy_if_no_axis_takes_the_way(obstacle):
+    program = WAYS_THAT_NO_AXIS_TAKES[obstacle].replace("T", "tensor<8x8xf32>")
+    mesh = 'sdy.mesh @mesh = <["a"=2, "b"=2, "c"=4]>\n'
+    with collect():
+        reasons = [*sdy.explain(f"{mesh}func.func @main{program}").reasons()]
+        assert [str(reason) for reason in reasons if not reason.verify()] == []
 
 
 def test_an_axis_moves_out_of_a_closed_dimension_with_a_priority():

@@ -23,6 +23,7 @@ OPTIONS = (
     Option("directory", OptionType("str"), ""),
     Option("strategy", OptionType("str", choices=("basic", "aggressive")), "basic"),
     Option("sizes", OptionType("int", is_list=True), ()),
+    Option("gain", OptionType("float", least=0), 0.0),
 )
 
 
@@ -58,6 +59,8 @@ def test_values(text: str, keywords: dict[str, object]):
         ("count=x", 3, "option 'count' is 'x': expected an integer"),
         ("count", 3, "option 'count' is no value: expected an integer"),
         ("share=a", 3, "option 'share' is 'a': expected a number"),
+        ("gain=-1e-9", 3, "option 'gain' is '-1e-9': expected a number of at least 0"),
+        ("gain=nan", 3, "expected a number of at least 0"),
         ("sizes=1,b", 3, "option 'sizes' is '1,b': expected an integer"),
         ("count=1 count=2", 11, "option 'count' is given twice"),
         ("strategy=basics", 3, "expected 'basic' or 'aggressive'; did you mean 'basic'?"),
@@ -103,7 +106,8 @@ def test_parameters_that_cannot_be_options():
         options_of(of_other_type)
 
 
-Count = Annotated[int, Help("how many", release="0.12")]
+Count = Annotated[Annotated[int, Help(least=1)], Help("how many", release="0.12")]
+COUNT = OptionType("int", least=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,7 +133,7 @@ class MoreKeys(Keys, total=False):
 def test_options_with_their_help_beside_the_type():
     def function(module: "NotImported", *, count: Count = 2) -> None: ...  # noqa: F821
 
-    count = Option("count", OptionType("int"), 2, "how many", "0.12")
+    count = Option("count", COUNT, 2, "how many", "0.12")
     assert options_of(function) == (count,)
 
 
@@ -138,7 +142,7 @@ def test_options_in_a_dataclass():
 
     assert options_of(function) == (
         Option("name", OptionType("str"), "", "what it is called"),
-        Option("count", OptionType("int"), 1, "how many", "0.12"),
+        Option("count", COUNT, 1, "how many", "0.12"),
     )
 
 
@@ -146,7 +150,7 @@ def test_options_in_a_typed_dict():
     def function(options: MoreKeys) -> None: ...
 
     assert options_of(function) == (
-        Option("count", OptionType("int"), 3, "how many", "0.12"),
+        Option("count", COUNT, 3, "how many", "0.12"),
         Option("enable", OptionType("bool"), False, "whether to do it", "pyshardy"),
     )
     assert with_defaults(MoreKeys, MoreKeys(enable=True)) == {"count": 3, "enable": True}

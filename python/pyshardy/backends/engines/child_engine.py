@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mlir_sdy.diagnostics import Diagnostic, SourceLocation, error, note
-from mlir_sdy.host import ir, location_of
+from mlir_sdy.host import ir, location_of, readable
 from pyshardy.backends.engines import Arrays
 from pyshardy.irtools.functions import ENTRY
 from pyshardy.irtools.stablehlo_views import function_type_of, target_of
@@ -60,10 +60,10 @@ class ChildEngine:
 
     def compile(self, module: ir.Module) -> EngineProgram:
         """See `Engine.compile`."""
-        text = module.operation.get_asm(assume_verified=True)
+        text = readable(module.operation.get_asm(assume_verified=True))
         program = self.compiled.get(text)
         if program is None:
-            lowered = self._lower(module).operation.get_asm(assume_verified=True)
+            lowered = readable(self._lower(module).operation.get_asm(assume_verified=True))
             program = EngineProgram(self, len(self.compiled), module, lowered)
             self.compiled[text] = program
         return program

@@ -25,6 +25,7 @@ from torch.utils import _pytree as pytree
 
 from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.frontends.torch.autograd_calls import call_of, is_exported
+from pyshardy.frontends.torch.decompositions.layers import multilabel_margin_loss
 from pyshardy.frontends.torch.fragments import without_mkldnn
 from pyshardy.frontends.torch.registry import short_name
 from pyshardy.frontends.torch.replacing import replaced_attribute
@@ -73,6 +74,8 @@ def interpreter(
                 return torch.ops.aten.reshape.default(*args, **kwargs)
             if name == "index_fill.int_Tensor":  # whose gradient has a shape that depends on values
                 return _filled(*args)
+            if name == "multilabel_margin_loss.default":
+                return multilabel_margin_loss(*args, **kwargs)
             if name == "linalg_solve.default":
                 # Gradients of PyTorch 2.7 take the factors of a row-major matrix as those of its
                 # transpose, as LAPACK sees it.

@@ -270,20 +270,27 @@ def _dependence_of_code(expression: str | None) -> str:
     )
 
 
-def of_sparse_tensors(module: GraphModule) -> Diagnostic | None:
-    """Return the error for the first tensor that isn't dense."""
+def of_tensors(module: GraphModule) -> Diagnostic | None:
+    """Return the error for the first tensor that isn't dense, or whose type MLIR lacks."""
     import torch  # noqa: PLC0415
 
     for node in module.graph.nodes:
         for value in _values(node):
-            if isinstance(value, torch.Tensor) and value.layout is not torch.strided:
-                subject = (
-                    f"the input '{node.name}' is"
-                    if node.op == "placeholder"
-                    else f"'{short_name(node.target)}' has a result that is"
-                )
-                message = f"{subject} a sparse tensor, which StableHLO cannot express; {KEEP_DENSE}"
-                return error(message, _place(node))
+            if not isinstance(value, torch.Tensor):
+                continue
+            if value.layout is not torch.strided:
+                what, advice = "a sparse tensor", KEEP_DENSE
+            elif value.dtype is torch.complex32:
+                what, advice = "a tensor of complex32", "convert it to complex64"
+            else:
+                continue
+            subject = (
+                f"the input '{node.name}' is"
+                if node.op == "placeholder"
+                else f"'{short_name(node.target)}' has a result that is"
+            )
+            message = f"{subject} {what}, which StableHLO cannot express; {advice}"
+            return error(message, _place(node))
     return None
 
 

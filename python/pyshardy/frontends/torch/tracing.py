@@ -181,7 +181,7 @@ def exported(
     Raises:
         NeedsDerivativesError: the module computes derivatives, and calls don't stay calls.
         UsageError: PyTorch can't export it.
-        PassError: a tensor is sparse, or the module computes gradients.
+        PassError: a tensor is sparse or of complex32, or the module computes gradients.
     """
     if isinstance(module, torch.export.ExportedProgram):
         if args or kwargs or dynamic_shapes:
@@ -190,7 +190,7 @@ def exported(
         program = module
     else:
         program = _export(module, args, kwargs, dynamic_shapes, is_differentiated=is_differentiated)
-    for find in (failures.of_sparse_tensors, failures.of_gradients):
+    for find in (failures.of_tensors, failures.of_gradients):
         if (refusal := find(program.graph_module)) is not None:
             raise PassError(refusal)
     warn_of_own_strategies(program.graph_module)

@@ -6,11 +6,12 @@ from __future__ import annotations
 from mlir_sdy.host import ir
 from pyshardy.irtools import modules
 from pyshardy.pipeline import register_pass
+from pyshardy.pipeline.options import Natural
 
 
 @register_pass("sdy-save-module", release="pyshardy")
 def save_module(
-    module: ir.Module, *, directory: str = "", name: str = "module", index: int = 0
+    module: ir.Module, *, directory: str = "", name: str = "module", index: Natural = 0
 ) -> None:
     """Write the module to a file.
 

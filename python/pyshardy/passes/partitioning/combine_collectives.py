@@ -24,6 +24,7 @@ from pyshardy.irtools.plain_operations import keeps_its_place
 from pyshardy.irtools.stablehlo_views import CollectiveView
 from pyshardy.irtools.tensor_types import tensor_bytes
 from pyshardy.pipeline import register_pass
+from pyshardy.pipeline.options import Natural
 
 _VARIADIC = frozenset({"stablehlo.all_gather", "stablehlo.all_reduce"})
 """Collectives that may have several operands.
@@ -48,7 +49,7 @@ class _Bundle:
 
 
 @register_pass("sdy-combine-collectives", anchor="func.func", release="pyshardy")
-def combine_collectives(function: ir.OpView, *, max_bytes: int = 1 << 25) -> None:
+def combine_collectives(function: ir.OpView, *, max_bytes: Natural = 1 << 25) -> None:
     """Combine independent collectives.
 
     Merges all-reduces and all-gathers of a local program that differ only in their operands and do

@@ -52,6 +52,7 @@ from pyshardy.partition.resharding.cost import (
 )
 from pyshardy.partition.types.steps import AxesPerDim
 from pyshardy.pipeline import register_pass
+from pyshardy.pipeline.options import Natural
 
 _WHILE, _RESHARD = "stablehlo.while", "sdy.reshard"
 
@@ -60,7 +61,7 @@ _WHILE, _RESHARD = "stablehlo.while", "sdy.reshard"
 def hoist_reshards(
     function: ir.Operation | ir.OpView,
     *,
-    max_bytes: int = MOST_BYTES,
+    max_bytes: Natural = MOST_BYTES,
     hardware: HardwareOption = DEFAULT_HARDWARE,
 ) -> Changes:
     """Hoist reshards of loop invariants.

@@ -42,6 +42,7 @@ from pyshardy.irtools.functions import (
 from pyshardy.irtools.stablehlo_views import callee_of, function_type_of
 from pyshardy.partition.partial.unreduced import origin_of
 from pyshardy.pipeline import register_pass
+from pyshardy.pipeline.options import Natural
 
 AT_CALL = "sdy.at_call"
 """The attribute of reshards to the sharding of an argument of an inlined function."""
@@ -50,7 +51,9 @@ _BRANCHING = frozenset({"stablehlo.case", "stablehlo.if"})
 
 
 @register_pass("sdy-inline-small-functions", release="pyshardy")
-def inline_small_functions(module: ir.Module, *, max_operations: int = MOST_OPERATIONS) -> Changes:
+def inline_small_functions(
+    module: ir.Module, *, max_operations: Natural = MOST_OPERATIONS
+) -> Changes:
     """Inline small functions.
 
     Inlines calls of private functions that are called once, that have at most `max-operations`

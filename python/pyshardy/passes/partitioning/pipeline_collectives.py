@@ -9,9 +9,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from mlir_sdy.diagnostics import UsageError, are_remarks_wanted, emit, error, remark, warning
+from mlir_sdy.diagnostics import are_remarks_wanted, emit, remark, warning
 from mlir_sdy.host import ir, location_of
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
 from pyshardy.cost.hardware import load_hardware
@@ -21,6 +21,7 @@ from pyshardy.irtools.stablehlo_views import COLLECTIVES, callee_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.communication import collectives_of
 from pyshardy.pipeline import register_pass, run_pipeline
+from pyshardy.pipeline.options import Help, Natural
 from pyshardy.timeline.async_collectives import check_is_local, mesh_of_local
 from pyshardy.timeline.durations import Durations, resource_use_of
 from pyshardy.timeline.loop_plans import LoopPlanner, carry_out, plans_within
@@ -34,9 +35,9 @@ def pipeline_collectives(
     hardware: HardwareOption = DEFAULT_HARDWARE,
     memory: str = "",
     peel: Literal["auto", "true", "false"] = "auto",
-    max_peel: int = 500,
+    max_peel: Natural = 500,
     reductions: bool = True,
-    min_gain: float = 0.02,
+    min_gain: Annotated[float, Help(least=0)] = 0.02,
 ) -> None:
     """Run collectives of loops beside the iteration before or after theirs.
 
@@ -82,10 +83,6 @@ def pipeline_collectives(
         UsageError: an option is invalid, or there is no such hardware.
         PassError: the program isn't local yet.
     """
-    if not min_gain >= 0:
-        raise UsageError(error(f"'min-gain' must be 0 or more, got: {min_gain}"))
-    if max_peel < 0:
-        raise UsageError(error(f"'max-peel' must be 0 or more operations, got: {max_peel}"))
     limit = bytes_of_text(memory, "memory") if memory else 0
     devices = load_hardware(hardware)
     check_is_local(module, "sdy-pipeline-collectives")

@@ -74,6 +74,7 @@ from pyshardy.partition.op_facts.reduction_bodies import combining_operations
 from pyshardy.partition.partial.completion import reduced_axes, reduction_kind
 from pyshardy.partition.partial.linear_operations import accumulation, is_zero, linear_operands
 from pyshardy.pipeline import register_pass
+from pyshardy.pipeline.options import Natural
 
 Value = TypeVar("Value")
 
@@ -109,7 +110,7 @@ _INSERTED = frozenset(
 
 @register_pass("sdy-reassociate-reductions", anchor="func.func", release="pyshardy")
 def reassociate_reductions(
-    function: ir.Operation | ir.OpView, *, max_bytes: int = MOST_BYTES
+    function: ir.Operation | ir.OpView, *, max_bytes: Natural = MOST_BYTES
 ) -> Changes:
     """Complete partial results after linear operations on them.
 

@@ -12,11 +12,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
 from mlir_sdy.diagnostics import (
     PassError,
-    UsageError,
     are_remarks_wanted,
     emit,
     error,
@@ -34,6 +33,7 @@ from pyshardy.irtools.stablehlo_views import COLLECTIVES, function_type_of, symb
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.communication import collectives_of
 from pyshardy.pipeline import register_pass
+from pyshardy.pipeline.options import Help, Positive
 from pyshardy.timeline.async_collectives import (
     FUTURE,
     await_result,
@@ -53,9 +53,9 @@ def schedule_collectives(
     *,
     hardware: HardwareOption = DEFAULT_HARDWARE,
     memory: str = "",
-    window: float = WINDOW,
+    window: Annotated[float, Help(least=0)] = WINDOW,
     order: Literal["need", "program"] = "need",
-    in_flight: int = 1,
+    in_flight: Positive = 1,
     keep: bool = False,
 ) -> None:
     """Start collectives before what can run beside them, and wait for them before their first use.
@@ -95,10 +95,6 @@ def schedule_collectives(
         PassError: the program isn't local yet, or a future is used by other operations than waits
             in its block.
     """
-    if in_flight < 1:
-        raise UsageError(error(f"'in-flight' must be 1 or more, got: {in_flight}"))
-    if not window >= 0:
-        raise UsageError(error(f"'window' must be 0 or more seconds, got: {window}"))
     limit = bytes_of_text(memory, "memory") if memory else 0
     devices = load_hardware(hardware)
     check_is_local(module, "sdy-schedule-collectives")

@@ -36,6 +36,7 @@ from pyshardy.local_program.process_groups import Groups, Layout, process_groups
 from pyshardy.local_program.segments import DEVICE_IDS
 from pyshardy.partition.local.preconditions import check_no_inner_modules
 from pyshardy.pipeline import register_pass
+from pyshardy.pipeline.options import Natural
 from pyshardy.shard.errors import refusal
 from pyshardy.shard.lowering.builder import KINDS, GridBuilder
 from pyshardy.shard.lowering.device_values import DeviceValues
@@ -51,7 +52,7 @@ _KINDS_OF_BOOLEANS = {
 
 
 @register_pass("stablehlo-to-shard")
-def stablehlo_to_shard(module: ir.Module, *, devices: int = 0) -> None:
+def stablehlo_to_shard(module: ir.Module, *, devices: Natural = 0) -> None:
     """Raise StableHLO collectives to the shard dialect.
 
     The inverse of `shard-to-stablehlo`, for local programs. The grid is inferred from the groups of

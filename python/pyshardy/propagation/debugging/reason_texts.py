@@ -132,20 +132,17 @@ def _need(record: Record, reason: AxisReason) -> str:
 
 
 def _undone(finder: ReasonFinder, reason: AxisReason) -> str:
-    sizes = [finder.shape(reason.slot)[dim] for dim in reason.dims]
-    count = finder.size(reason.slot, reason.axis)
-    after = finder.record.engine.sharding(reason.slot)
-    parts = (
-        []
-        if after is None
-        else [
-            axis for dim in reason.dims for axis in after.dim_axes[dim] if axis.name == reason.axis
-        ]
-    )
-    if any(axis.sub_axis_info is not None for axis in parts):
-        return "in part, which arguments and results of functions can't be"
-    if any(size % count for size in sizes):
-        return f"which a later pass removed: {count} shards don't divide {_sizes(sizes)}"
+    after, mesh = finder.record.engine.sharding(reason.slot), finder.mesh(reason.slot)
+    assert after is not None, "propagation sharded it"
+    assert mesh is not None, "it is sharded"
+    for number in reason.dims:
+        dim, size = after.dim_shardings[number], finder.shape(reason.slot)[number]
+        place = next(at for at, axis in enumerate(dim.axes) if axis.name == reason.axis)
+        count = mesh.axes_size(dim.axes[: place + 1])
+        if dim.axes[place].sub_axis_info is not None and not dim.is_closed:
+            return "in part, which open dimensions of the program's arguments and results lose"
+        if size % count:
+            return f"which a later pass removed: {count} shards don't divide {_sizes([size])}"
     return "which a later pass removed"
 
 

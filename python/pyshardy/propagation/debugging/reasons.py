@@ -234,7 +234,7 @@ class ReasonFinder:
         computation = self._manual.get(self.record.engine.program.makers[slot], {}).get(axis)
         if computation is not None and self._is_inside(slot, computation):
             return AxisReason(slot, axis, ReasonKind.MANUAL, (), computation)
-        shards, before = _dims_with(sharding, axis), _dims_with(after, axis)
+        shards, before = dims_with(sharding, axis), dims_with(after, axis)
         if before and not shards:
             return AxisReason(slot, axis, ReasonKind.CHANGED_LATER, before)
         if shards:
@@ -465,7 +465,7 @@ def tensors_of(record: Record) -> Iterator[int]:
             yield slot
 
 
-def _dims_with(sharding: TensorSharding | None, axis: str) -> tuple[int, ...]:
+def dims_with(sharding: TensorSharding | None, axis: str) -> tuple[int, ...]:
     """Return the dimensions that an axis, or a part of it, shards."""
     dims = () if sharding is None else sharding.dim_axes
     return tuple(dim for dim, axes in enumerate(dims) if any(each.name == axis for each in axes))

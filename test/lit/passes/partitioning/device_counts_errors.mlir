@@ -1,6 +1,8 @@
 // RUN: sdy-opt %s "-sdy-convert-global-to-local=replica-count=2 partition-count=2" -verify-diagnostics
-// RUN: sdy-opt %s "-sdy-convert-global-to-local=replica-count=0" -verify-diagnostics
-// RUN: sdy-opt %s "-sdy-resolve-permutation-factors=partition-count=-3" -verify-diagnostics
+// RUN: not sdy-opt %s "-sdy-resolve-single-device-sharding=replica-count=0" 2>&1 | FileCheck %s
+// RUN: not sdy-opt %s "-sdy-partition-pipeline=partition-count=-3" 2>&1 | FileCheck %s
+
+// CHECK: error: {{.*}} option '{{replica-count|partition-count}}' is '{{0|-3}}': expected an integer of at least 1
 
 // expected-error@below {{set only one of 'replica-count' and 'partition-count', to 1 or more}}
 module {

@@ -6,8 +6,8 @@
 // RUN: not sdy-opt %s -split-input-file "-sdy-partition-pipeline=overlap=all overlap-memory=lots" 2>&1 | FileCheck %s --check-prefix=LOTS
 // RUN: sdy-opt %S/hardware.mlir "-sdy-partition-pipeline=overlap-memory=1GiB" 2>&1 | FileCheck %s --check-prefix=UNUSED
 
-// GAIN: error: 'min-gain' must be 0 or more, got: -1
-// SIZE: error: 'max-peel' must be 0 or more operations, got: -1
+// GAIN: error: {{.*}} option 'min-gain' is '-1': expected a number of at least 0
+// SIZE: error: {{.*}} option 'max-peel' is '-1': expected an integer of at least 0
 // MEMORY: error: 'memory': expected a size such as '8MB' or '1GiB', got: '-1GiB'
 // PEEL: error: {{.*}}'peel'{{.*}}expected {{.*}}auto{{.*}}true{{.*}}false
 // LOTS: error: 'overlap-memory': expected a size such as '8MB' or '1GiB', got: 'lots'

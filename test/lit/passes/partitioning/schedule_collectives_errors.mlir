@@ -8,8 +8,8 @@
 // RUN: not sdy-opt %s -split-input-file "-sdy-partition-pipeline=overlap=scheduled" 2>&1 | FileCheck %s --check-prefix=OVERLAP
 // RUN: not sdy-run --overlap=alls %s 2>&1 | FileCheck %s --check-prefix=FLAG
 
-// FLIGHT: error: 'in-flight' must be 1 or more, got: 0
-// WINDOW: error: 'window' must be 0 or more seconds, got: -1
+// FLIGHT: error: {{.*}} option 'in-flight' is '0': expected an integer of at least 1
+// WINDOW: error: {{.*}} option 'window' is '-1': expected a number of at least 0
 // MEMORY: error: 'memory': expected a size such as '8MB' or '1GiB', got: '{{lots|-1GiB}}'
 // ORDER: error: {{.*}}'order'{{.*}}expected {{.*}}need{{.*}}program
 // KEEP: error: 'keep': 'all_gathers' is no collective; did you mean 'all_gather'?

@@ -107,6 +107,27 @@ def angle(self: Tensor) -> Tensor:
     return torch.where(torch.isnan(value), value, turned)
 
 
+@decomposition("aten.isfinite")
+def isfinite(self: Tensor) -> Tensor:
+    """Whether numbers are neither infinite nor NaN, as all integers."""
+    if self.is_floating_point() or self.is_complex():
+        return torch.isfinite(self)
+    return torch.ones_like(self, dtype=torch.bool)
+
+
+@decomposition("aten.reciprocal")
+def reciprocal(self: Tensor) -> Tensor:
+    """Return the reciprocals of numbers."""
+    is_integer = not (self.is_floating_point() or self.is_complex())
+    return torch.reciprocal(self.to(torch.get_default_dtype()) if is_integer else self)
+
+
+@decomposition("aten.polar")
+def polar(abs: Tensor, angle: Tensor) -> Tensor:
+    """Return the complex numbers with some sizes and angles."""
+    return torch.complex(abs * torch.cos(angle), abs * torch.sin(angle))
+
+
 @decomposition("aten.isclose")
 def isclose(
     self: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False

@@ -105,6 +105,15 @@ def _put_by_mask(self: Tensor, mask: Tensor, values: Tensor, accumulate: bool) -
     return torch.where(flags, self + values if accumulate else values, self)
 
 
+@decomposition("aten.masked_scatter")
+def masked_scatter(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """Replace the elements that a mask chooses by those of another tensor, in order."""
+    self, mask = torch.broadcast_tensors(self, mask)
+    if source.numel() == 0:
+        return self.clone()
+    return _put_by_mask(self, mask, source.reshape(-1), False)
+
+
 @decomposition("aten.put")
 def put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """Replace elements of the flattened tensor, or add to them."""

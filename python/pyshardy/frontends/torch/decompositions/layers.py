@@ -182,3 +182,20 @@ def weight_norm_backward(
     return of_directions * (grad_w - saved_v * along / norms**2), (along / norms).reshape(
         saved_g.shape
     )
+
+
+@decomposition("aten.multilabel_margin_loss")
+def multilabel_margin_loss(self: Tensor, target: Tensor, reduction: int = 1) -> Tensor:
+    """Return the margins between labels and other classes; a negative label ends the labels.
+
+    PyTorch's decomposition counts the labels after the end as class 0.
+    """
+    scores, labels = torch.atleast_2d(self), torch.atleast_2d(target)
+    is_given = torch.cumsum((labels < 0).long(), 1) == 0
+    labels = torch.where(is_given, labels, 0)
+    is_label = (torch.arange(scores.shape[1]) == labels.unsqueeze(-1)) & is_given.unsqueeze(-1)
+    counts = is_given.unsqueeze(-1) & ~torch.any(is_label, 1, keepdim=True)
+    margins = 1 - torch.gather(scores, 1, labels).unsqueeze(-1) + scores.unsqueeze(1)
+    losses = torch.sum(torch.where(counts, torch.clamp(margins, min=0), 0), (1, 2))
+    losses = losses.reshape(self.shape[:-1]) / scores.shape[1]
+    return (losses, torch.mean(losses), torch.sum(losses))[reduction]

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -12,8 +14,7 @@ from pyshardy.frontends.torch.registry import decomposition
 @decomposition("aten.addmv")
 def addmv(self: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
     """Add the product of a matrix and a vector."""
-    product = alpha * (mat @ vec)
-    return product if beta == 0 else beta * self + product
+    return _scaled_sum(self, mat @ vec, beta, alpha)
 
 
 @decomposition("aten.addbmm")
@@ -21,15 +22,23 @@ def addbmm(
     self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1
 ) -> Tensor:
     """Add the sum of products of matrices."""
-    product = torch.sum(torch.bmm(batch1, batch2), 0)
+    return _scaled_sum(self, torch.sum(torch.bmm(batch1, batch2), 0), beta, alpha)
+
+
+def _scaled_sum(self: Tensor, product: Tensor, beta: float, alpha: float) -> Tensor:
+    if not (self.is_floating_point() or self.is_complex()):  # PyTorch drops the fractions
+        beta, alpha = int(beta), int(alpha)
     scaled = product if alpha == 1 else alpha * product
     return scaled.to(self.dtype) if beta == 0 else scaled + (self if beta == 1 else beta * self)
 
 
-@decomposition("aten.norm.Scalar")
-def norm(self: Tensor, p: float = 2) -> Tensor:
-    """Return the norm of all elements."""
-    return torch.linalg.vector_norm(self, p)
+@decomposition("aten.norm.Scalar", "aten.norm.ScalarOpt_dim", "aten.norm.ScalarOpt_dim_dtype")
+def norm(
+    self: Tensor, p: float | None = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
+) -> Tensor:
+    """Return the norm of all elements, or the norms along dimensions."""
+    order = 2 if p is None else p
+    return torch.linalg.vector_norm(self, order, dim or None, keepdim, dtype=dtype)
 
 
 @decomposition("aten.linalg_qr")

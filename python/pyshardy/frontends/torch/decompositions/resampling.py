@@ -204,10 +204,13 @@ def _register(name: str) -> None:
         scales_w: float | None = None,
     ) -> Tensor:
         rows, columns = (
-            _weights(name, self.shape[dim], output_size[dim], align_corners, scale).to(self.dtype)
+            _weights(name, self.shape[dim], output_size[dim], align_corners, scale)
             for dim, scale in ((-2, scales_h), (-1, scales_w))
         )
-        return rows @ self @ columns.mT
+        if self.is_floating_point():
+            return rows.to(self.dtype) @ self @ columns.to(self.dtype).mT
+        # PyTorch rounds what it has resampled along the columns.
+        return _as_bytes(rows @ _as_bytes(self.to(columns.dtype) @ columns.mT)).to(self.dtype)
 
     @decomposition(f"aten._upsample_{name}2d_aa_backward.default")
     def upsample_backward(  # pyright: ignore[reportUnusedFunction]
@@ -223,6 +226,10 @@ def _register(name: str) -> None:
             for dim, scale in ((-2, scales_h), (-1, scales_w))
         )
         return rows.to(grad_output.dtype).mT @ grad_output @ columns.to(grad_output.dtype)
+
+
+def _as_bytes(values: Tensor) -> Tensor:
+    return torch.clamp(torch.floor(values + 0.5), 0, 255)
 
 
 for _name in _FILTERS:

@@ -197,6 +197,8 @@ def histc(self: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tens
 def cumsum(self: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
     """Return the cumulative sums, the parts of complex numbers apart."""
     value = self if dtype is None else self.to(dtype)
+    if dtype in (torch.uint8, torch.int8):  # which the importer can't sum
+        return torch.cumsum(value, dim).to(dtype)
     if not value.is_complex():
         return torch.cumsum(self, dim, dtype=dtype)
     return torch.complex(torch.cumsum(value.real, dim), torch.cumsum(value.imag, dim))

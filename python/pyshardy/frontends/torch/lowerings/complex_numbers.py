@@ -44,8 +44,10 @@ def complex_of_parts(build: LoweringBuilder, real: ir.Value, imag: ir.Value) -> 
 
 
 @lowering("aten._conj", "aten._conj_physical", "aten.conj_physical", "aten._conj_copy")
-def conjugate(build: LoweringBuilder, value: ir.Value) -> ir.Value:
-    """Negate imaginary parts; real numbers stay."""
+def conjugate(build: LoweringBuilder, value: ir.Value | complex) -> ir.Value:
+    """Negate imaginary parts; real numbers stay. Gradients have factors that are no tensors."""
+    if not isinstance(value, ir.Value):
+        return build.filled(build.result_types[0], value.conjugate())
     if not isinstance(element_type_of(value.type), ir.ComplexType):
         return value
     return build.complex(

@@ -278,7 +278,7 @@ def trace_training(
         PassError: an operation can't be expressed in StableHLO.
         VerificationError: a sharding is invalid on the mesh.
     """
-    _check_types(model, loss)
+    _check_types(model, loss, targets)
     layouts = Layouts.of(model, (), mesh)
     trainable = [each for each in model.parameters() if each.requires_grad]
     if not trainable:
@@ -325,8 +325,10 @@ def trace_training(
     return TracedTraining(imported, step.arguments, step.results, forward, state, names)
 
 
-def _check_types(model: Any, loss: Any) -> None:
+def _check_types(model: Any, loss: Any, targets: Any) -> None:
     if not isinstance(model, torch.nn.Module):
         raise UsageError(error(f"expected a torch.nn.Module, got: {type(model).__name__}"))
     if loss is not None and not callable(loss):
         raise UsageError(error(f"expected a loss function, got: {type(loss).__name__}"))
+    if loss is None and not (isinstance(targets, tuple | list) and not targets):
+        raise UsageError(error("targets need a loss: give the model that returns it more inputs"))
