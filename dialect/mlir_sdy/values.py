@@ -395,9 +395,12 @@ def _set_interface_attributes(
     else:
         dictionaries = [ir.DictAttr.get({}, context)] * count
     for index, value in values.items():
-        attributes = {named.name: named.attr for named in dictionaries[index]}
+        dictionary = dictionaries[index]
+        if value is None and name not in dictionary:
+            continue
+        attributes = {named.name: named.attr for named in dictionary}
         if value is None:
-            attributes.pop(name, None)
+            del attributes[name]
         else:
             attributes[name] = value
         dictionaries[index] = ir.DictAttr.get(attributes, context)

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
+from mlir_sdy.attribute_search import operations_with_any
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.discardable import (
     copy_discardable,
@@ -34,6 +35,7 @@ from pyshardy.partition.types.planned_axes import FACTOR_AXES
 from pyshardy.pipeline.collection import collection_paused
 from pyshardy.sizes.signature import (
     EQUAL_SIZES,
+    GLOBAL_CONSTANT,
     DynamicSignature,
     entry_of,
     interface_attributes,
@@ -53,7 +55,7 @@ DYNAMIC_PROGRAM = "sdy.dynamic_program"
 """The attribute of a static module with the text of the dynamic one that gets its plan."""
 
 _NUMBER = "sdy.number"
-_PLANNED = frozenset({SHARDING, FACTOR_AXES, PARTIAL_SHARDING, "in_shardings", "out_shardings"})
+_SELDOM_PLANNED = (FACTOR_AXES, PARTIAL_SHARDING, "in_shardings", "out_shardings")
 _PASSED = frozenset({"sdy.sharding_constraint", "sdy.reshard"})
 
 
@@ -122,7 +124,8 @@ def _at_hints(
         return _at_hints(dynamic, signature_of(dynamic), hints)
     static = copy_of(dynamic)
     refinement = SizeRefinement(static, values, signature)
-    number_by_discardable((operation for operation, _ in refinement.sizes.operations), _NUMBER)
+    operations = [operation for operation, _ in refinement.sizes.operations]
+    number_by_discardable(operations, _NUMBER, static.context)
     refinement.complete()
     write_symbols(dynamic, symbols.values())
     write_sizes(entry_of(dynamic), {each.index: each.sizes for each in signature.arguments})
@@ -137,7 +140,8 @@ def _remember_given(module: ir.Module) -> None:
 
 def number_operations(module: ir.Module) -> None:
     """Number the operations of the entry, so that they are known later."""
-    number_by_discardable((operation for operation, _ in _operations_of(module)), _NUMBER)
+    operations = [operation for operation, _ in _operations_of(module)]
+    number_by_discardable(operations, _NUMBER, module.context)
 
 
 def _operations_of(module: ir.Module) -> list[tuple[ir.Operation, str]]:
@@ -153,8 +157,8 @@ def remove_numbers(module: ir.Module) -> None:
 
 def take_plan(static: ir.Module, dynamic: ir.Module) -> None:
     """Give a dynamic program the shardings of its static one, and the meshes of these."""
-    signature = signature_of(dynamic)
     named = _operations_of(dynamic)
+    seldom = _SELDOM_PLANNED if operations_with_any(_SELDOM_PLANNED, static) else ()
     for name in meshes_of(static).keys() - meshes_of(dynamic).keys():
         mesh = mesh_operation(static.operation, name)
         assert mesh is not None, "the program has it"
@@ -163,17 +167,16 @@ def take_plan(static: ir.Module, dynamic: ir.Module) -> None:
     copies: list[tuple[ir.Operation, int, ir.Operation]] = []
     constraints: list[ir.Operation] = []
     for source, name in _operations_of(static):
-        attribute = get_discardable(source, _NUMBER)
-        if attribute is None:
+        number = number_of(source)
+        if number is None:
             continue
-        number: int = attribute.value
         target, target_name = named[number]
         if number in taken:
             target = target.clone(ip=ir.InsertionPoint(target)).operation
-            remove_discardable(target, *_PLANNED)
+            remove_discardable(target, SHARDING, *_SELDOM_PLANNED)
             copies.append((source, number, target))
         taken.add(number)
-        copy_discardable(source, target, _PLANNED)
+        copy_discardable(source, target, (SHARDING, *seldom))
         if target_name in _PASSED and name != target_name:
             constraints.append(target)
     if copies:
@@ -186,9 +189,11 @@ def take_plan(static: ir.Module, dynamic: ir.Module) -> None:
         if len(target.results) and not any(True for each in target.results for _ in each.uses):
             target.erase()
     arguments, results = interface_attributes(entry_of(static), SHARDING)
-    for index in sorted(signature.constants):
-        arguments.insert(index, None)
-    set_interface_attributes(entry_of(dynamic), SHARDING, arguments, results)
+    entry = entry_of(dynamic)
+    for index, constant in enumerate(interface_attributes(entry, GLOBAL_CONSTANT)[0]):
+        if constant is not None:
+            arguments.insert(index, None)
+    set_interface_attributes(entry, SHARDING, arguments, results)
 
 
 def _use_copies(

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from mlir_sdy.diagnostics import UsageError, error, wrong_type
+from mlir_sdy.diagnostics import PassError, UsageError, error, wrong_type
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.values import set_argument_attributes, set_result_attributes
 from pyshardy.display import check_number_of_arrays
@@ -157,13 +157,51 @@ class DynamicSignature:
 
 def is_dynamic(module: ir.Module) -> bool:
     """Whether an argument of the entry has a size that is neither static nor bounded."""
+    return _first_dynamic(module) is not None
+
+
+def check_static(module: ir.Module) -> None:
+    """Check that a program that becomes local isn't dynamic.
+
+    Raises:
+        PassError: it is.
+    """
+    argument = _first_dynamic(module)
+    if argument is not None:
+        message = f"an argument of type {argument.type} has no local type: 'sdy.partition'"
+        advice = "partitions the program for each size, and --sdy-dynamic-to-static=sizes=NAME:N"
+        place = location_of(argument.location)
+        raise PassError(error(f"{message} {advice} makes it static", place))
+
+
+def _first_dynamic(module: ir.Module) -> ir.Value | None:
     entry = _entry_of(module)
-    return entry is not None and any(
-        isinstance(each.type, ir.RankedTensorType)
-        and not each.type.has_static_shape
-        and not is_bounded(each.type)
-        for each in entry.regions[0].blocks[0].arguments
-    )
+    arguments = () if entry is None else entry.regions[0].blocks[0].arguments
+    for each in arguments:
+        kind = each.type
+        is_tensor = isinstance(kind, ir.RankedTensorType)
+        if is_tensor and not kind.has_static_shape and not is_bounded(kind):
+            return each
+    return None
+
+
+def takes_sizes(module: ir.Module, given: Mapping[str, object]) -> bool:
+    """Whether a program has dynamic sizes, as arguments for them demand.
+
+    Args:
+        module: the program.
+        given: such arguments, by the names that users know; empty for missing ones.
+
+    Raises:
+        UsageError: it has none, but an argument for them.
+    """
+    if is_dynamic(module):
+        return True
+    wrong = [f"'{name}'" for name, value in given.items() if value]
+    if wrong:
+        message = f"the program has no dynamic sizes, so it takes no {' and '.join(wrong)}"
+        raise UsageError(error(message, location_of(module.operation.location)))
+    return False
 
 
 def entry_of(module: ir.Module) -> ir.Operation:
@@ -263,7 +301,8 @@ def interface_attributes(
     view, block = FunctionView(entry), entry.regions[0].blocks[0]
     counts = len(block.arguments), len(function_type_of(entry).results)
     arguments, results = (
-        [{one.name: one.attr for one in each}.get(name) for each in given or [()] * count]
+        [each[name] if name in each else None for each in given or ()]  # noqa: SIM401 (no `get`)
+        or [None] * count
         for given, count in zip((view.arg_attrs, view.res_attrs), counts, strict=True)
     )
     return arguments, results

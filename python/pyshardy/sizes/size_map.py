@@ -207,12 +207,24 @@ class SizeMap:
     # --- Walk -----------------------------------------------------------------------------------
 
     def _visit_block(self, block: ir.Block) -> None:
+        note, static = self.operations.append, self._static
         for view in block.operations:
             operation = view.operation
             name = operation.name
-            self.operations.append((operation, name))
+            note((operation, name))
             if name in _POINTWISE:
-                self._visit_pointwise(operation, name)
+                if not self._in_place or self._sizes:
+                    self._visit(operation, name)
+                    continue
+                # All operands are static; the host verifies that their types fit.
+                result = operation.result
+                key = identity(result.type), identity(operation.operands[0].type)
+                known = static.get(key)
+                if known is None:
+                    self._visit(operation, name)
+                    static[key] = result.type
+                else:
+                    result.set_type(known)
             elif name == "stablehlo.while":
                 for region in operation.regions:
                     self._keep(region.blocks[0].arguments, list(operation.operands))
@@ -270,20 +282,6 @@ class SizeMap:
             mesh.axes_size(axis for axis in axes if axis.name in manual)
             for axes in sharding.dim_axes
         ]
-
-    def _visit_pointwise(self, operation: ir.Operation, name: str) -> None:
-        if not self._in_place or self._sizes:
-            self._visit(operation, name)
-            return
-        # All operands are static; the host verifies that their types fit.
-        result, operand = operation.result, operation.operands[0]
-        key = identity(result.type), identity(operand.type)
-        known = self._static.get(key)
-        if known is None:
-            self._visit(operation, name)
-            self._static[key] = result.type
-        else:
-            result.set_type(known)
 
     def _visit(self, operation: ir.Operation, name: str) -> None:
         operands, known = list(operation.operands), self._sizes
