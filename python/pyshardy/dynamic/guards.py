@@ -26,13 +26,13 @@ from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.suggest import did_you_mean
 from mlir_sdy.symbols import meshes_of
-from mlir_sdy.values import SHARDING
+from mlir_sdy.values import SHARDING, interface_attributes
 from pyshardy.dynamic.plan import GIVEN
 from pyshardy.irtools.functions import returned_values
 from pyshardy.irtools.named_values import result_names
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder, i64_attribute
 from pyshardy.irtools.tensor_types import element_type_of
-from pyshardy.sizes.signature import EQUAL_SIZES, DynamicSignature, entry_of, interface_attributes
+from pyshardy.sizes.signature import EQUAL_SIZES, DynamicSignature, entry_of
 from pyshardy.sizes.size import Size
 from pyshardy.sizes.size_map import SizeMap
 from pyshardy.sizes.size_reader import DIMENSION_SIZE

@@ -25,7 +25,7 @@ from mlir_sdy.discardable import (
 from mlir_sdy.host import identity, ir, location_of
 from mlir_sdy.symbols import mesh_operation, meshes_of
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
-from mlir_sdy.values import SHARDING
+from mlir_sdy.values import SHARDING, interface_attributes, set_interface_attributes
 from mlir_sdy.verify import verify, verify_given
 from pyshardy.irtools.modules import copy_of, move_contents
 from pyshardy.irtools.shardings import constraint_to_reshard
@@ -38,8 +38,6 @@ from pyshardy.sizes.signature import (
     GLOBAL_CONSTANT,
     DynamicSignature,
     entry_of,
-    interface_attributes,
-    set_interface_attributes,
     signature_of,
     write_sizes,
 )

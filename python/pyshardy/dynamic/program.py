@@ -28,6 +28,7 @@ import numpy.typing as npt
 from mlir_sdy.diagnostics import UsageError, collect, emit, error, warning
 from mlir_sdy.host import ir
 from mlir_sdy.model import Shape
+from mlir_sdy.values import set_interface_attributes
 from pyshardy.backends import CompileOptions, SpmdProgram
 from pyshardy.backends.arrays.sharded_arrays import ShardedArray
 from pyshardy.display import Displayed, Table, counted
@@ -54,12 +55,7 @@ from pyshardy.local_program.tensor_spec import Array, TensorSpec
 from pyshardy.packages import require
 from pyshardy.pipeline import run_pipeline
 from pyshardy.program import PartitionedProgram, Port
-from pyshardy.sizes.signature import (
-    DynamicSignature,
-    entry_of,
-    set_interface_attributes,
-    signature_of,
-)
+from pyshardy.sizes.signature import DynamicSignature, entry_of, signature_of
 from pyshardy.sizes.size_map import SizeMap
 from pyshardy.sizes.static_program import assertions_in, static_program
 from pyshardy.sizes.symbols import SizeSymbol, check_name, hint_values, with_hints

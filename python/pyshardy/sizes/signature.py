@@ -12,17 +12,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.diagnostics import PassError, UsageError, error, wrong_type
 from mlir_sdy.host import ir, location_of
-from mlir_sdy.values import set_argument_attributes, set_result_attributes
+from mlir_sdy.values import interface_attributes, set_argument_attributes
 from pyshardy.display import check_number_of_arrays
 from pyshardy.irtools.functions import ENTRY, functions_of, has_body
 from pyshardy.irtools.modules import text_of
 from pyshardy.irtools.named_values import argument_names
-from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of, symbol_name
+from pyshardy.irtools.stablehlo_views import symbol_name
 from pyshardy.irtools.tensor_types import bounds_of, is_bounded, shape_of
 from pyshardy.sizes.size import Size
 from pyshardy.sizes.symbols import SizeSymbol, check_name, read_symbols
@@ -292,31 +292,6 @@ def write_sizes(entry: ir.Operation, sizes: Mapping[int, Sequence[object]]) -> N
             with entry.context:
                 written[index] = ir.ArrayAttr.get(list(map(ir.StringAttr.get, texts)))
     set_argument_attributes(entry, SIZES, written)
-
-
-def interface_attributes(
-    entry: ir.Operation, name: str
-) -> tuple[list[ir.Attribute | None], list[ir.Attribute | None]]:
-    """Return the attributes of a name that arguments have, and those of results."""
-    view, block = FunctionView(entry), entry.regions[0].blocks[0]
-    counts = len(block.arguments), len(function_type_of(entry).results)
-    arguments, results = (
-        [each[name] if name in each else None for each in given or ()]  # noqa: SIM401 (no `get`)
-        or [None] * count
-        for given, count in zip((view.arg_attrs, view.res_attrs), counts, strict=True)
-    )
-    return arguments, results
-
-
-def set_interface_attributes(
-    entry: ir.Operation,
-    name: str,
-    arguments: Iterable[ir.Attribute | None],
-    results: Iterable[ir.Attribute | None],
-) -> None:
-    """Set, or remove with None, the attributes of a name of all arguments and results."""
-    set_argument_attributes(entry, name, dict(enumerate(arguments)))
-    set_result_attributes(entry, name, dict(enumerate(results)))
 
 
 def _texts_of(given: ir.Attribute | None, argument: ir.BlockArgument) -> list[str]:
