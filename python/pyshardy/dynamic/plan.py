@@ -25,7 +25,8 @@ from mlir_sdy.discardable import (
 from mlir_sdy.host import identity, ir, location_of
 from mlir_sdy.symbols import mesh_operation, meshes_of
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
-from mlir_sdy.values import SHARDING, interface_attributes, set_interface_attributes
+from mlir_sdy.uses import is_used
+from mlir_sdy.values import OWN_SHARDING, SHARDING, interface_attributes, set_interface_attributes
 from mlir_sdy.verify import verify, verify_given
 from pyshardy.irtools.modules import copy_of, move_contents
 from pyshardy.irtools.shardings import constraint_to_reshard
@@ -157,6 +158,7 @@ def take_plan(static: ir.Module, dynamic: ir.Module) -> None:
     """Give a dynamic program the shardings of its static one, and the meshes of these."""
     named = _operations_of(dynamic)
     seldom = _SELDOM_PLANNED if operations_with_any(_SELDOM_PLANNED, static) else ()
+    planned = (SHARDING, *seldom)
     for name in meshes_of(static).keys() - meshes_of(dynamic).keys():
         mesh = mesh_operation(static.operation, name)
         assert mesh is not None, "the program has it"
@@ -174,17 +176,19 @@ def take_plan(static: ir.Module, dynamic: ir.Module) -> None:
             remove_discardable(target, SHARDING, *_SELDOM_PLANNED)
             copies.append((source, number, target))
         taken.add(number)
-        copy_discardable(source, target, (SHARDING, *seldom))
+        own = OWN_SHARDING.get(target_name)
+        copy_discardable(source, target, planned if own is None else (own,))
         if target_name in _PASSED and name != target_name:
             constraints.append(target)
     if copies:
         _use_copies(copies, [operation for operation, _ in named])
     for constraint in constraints:
         constraint_to_reshard(constraint)
-    # What isn't in the static program is computed from sizes, or for nothing.
-    left = sorted({*range(len(named))} - taken, reverse=True)
-    for target in (named[number][0] for number in left):
-        if len(target.results) and not any(True for each in target.results for _ in each.uses):
+    # What isn't in the static program is a group, computed from sizes, or for nothing.
+    for number in sorted({*range(len(named))} - taken, reverse=True):
+        target, name = named[number]
+        is_unused = len(target.results) and not any(map(is_used, target.results))
+        if is_unused or name == "sdy.sharding_group":
             target.erase()
     arguments, results = interface_attributes(entry_of(static), SHARDING)
     entry = entry_of(dynamic)

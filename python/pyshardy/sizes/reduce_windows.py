@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mlir_sdy.host import ir
+from mlir_sdy.traversal import terminator_of
 from mlir_sdy.uses import replace_by
 from pyshardy.irtools.constants import constant_integers
 from pyshardy.irtools.functions import functions_of
@@ -54,7 +55,8 @@ def static_window(module: ir.Module, call: ir.Operation) -> ir.Operation | None:
         operands = list(call.operands)[:-5]
         window = StablehloBuilder().create(_WINDOW, operands, types, kept, regions=1)
         set_fields(window, dict(zip(WINDOW_FIELDS, (*sizes, pairs), strict=True)))
-        copy_body(function.regions[0].blocks[0], window.regions[0], "stablehlo.return")
+        copy = function.clone(ip=False).operation
+        move_body(copy.regions[0].blocks[0], window.regions[0], "stablehlo.return")
     replace_by(call, *window.results)
     return window
 
@@ -67,16 +69,10 @@ def window_numbers(window: ir.Operation) -> list[Sequence[int]]:
     return [*(each or [1] * rank for each in given), padding or [0] * 2 * rank]
 
 
-def copy_body(source: ir.Block, region: ir.Region, terminator: str) -> None:
-    """Copy the operations of a block to a region, with another terminator."""
-    types = [argument.type for argument in source.arguments]
-    block = region.blocks.append(*types, arg_locs=[ir.Location.current] * len(types))
-    made: dict[ir.Value, ir.Value] = dict(zip(source.arguments, block.arguments, strict=True))
-    *computed, end = source.operations
-    for operation in computed:
-        copy = operation.operation.clone(ip=ir.InsertionPoint(block))
-        for index, operand in enumerate(copy.operands):
-            copy.operands[index] = made.get(operand, operand)
-        made.update(zip(operation.operation.results, copy.results, strict=True))
-    returned = [made.get(each, each) for each in end.operands]
-    ir.Operation.create(terminator, operands=returned, ip=ir.InsertionPoint(block))
+def move_body(block: ir.Block, region: ir.Region, terminator: str) -> None:
+    """Move the body of a function or of an operation to a region, with another terminator."""
+    end = terminator_of(block)
+    with end.location, ir.InsertionPoint(end):
+        ir.Operation.create(terminator, operands=list(end.operands))
+    end.erase()
+    block.append_to(region)

@@ -25,7 +25,7 @@ from mlir_sdy.host import identity, ir, location_of
 from mlir_sdy.model import Mesh, OpShardingRule, TensorSharding, mesh_of
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import SCALAR_BODIES, may_have_regions, named_operations_in, terminator_of
-from mlir_sdy.values import COMPUTATIONS, manual_axes
+from mlir_sdy.values import COMPUTATIONS, OWN_SHARDING, manual_axes
 from pyshardy.irtools.stablehlo_views import (
     AllGatherView,
     AllToAllView,
@@ -443,7 +443,8 @@ _ALIKE = frozenset(
 
 
 _ALIKE_RESULTS = (
-    "sdy.reshard",
+    *OWN_SHARDING,
+    "sdy.propagation_barrier",
     "stablehlo.all_reduce",
     "stablehlo.cholesky",
     "stablehlo.dynamic_update_slice",

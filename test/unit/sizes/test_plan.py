@@ -5,6 +5,7 @@ import pytest
 
 import pyshardy as sdy
 from mlir_sdy.values import get_sharding
+from pyshardy.irtools.walks import operations_named
 
 DUPLICATES = """
 sdy.mesh @mesh = <["data"=4]>
@@ -46,6 +47,24 @@ def test_equal_operations_are_one_and_unused_ones_are_erased():
         assert str(get_sharding(each.results[0])) == '<@mesh, [{"data"}, {}]>', each
     program = sdy.partition(module)
     assert not program.at(b=12).collectives
+
+
+def test_operations_of_the_dialect():
+    """Constraints get the shardings that were found for them, and groups are done with."""
+    module = sdy.parse(
+        DUPLICATES.replace(
+            "%0 = stablehlo.add %x, %ones : tensor<?x4xf32>",
+            """%sum = stablehlo.add %x, %ones : tensor<?x4xf32>
+  %open = sdy.sharding_constraint %sum <@mesh, [{?}, {?}]> : tensor<?x4xf32>
+  %0 = sdy.propagation_barrier %open allowed_direction=NONE : tensor<?x4xf32>
+  %grouped = stablehlo.negate %x : tensor<?x4xf32>
+  sdy.sharding_group %grouped group_id=0 : tensor<?x4xf32>""",
+        )
+    )
+    sdy.propagate(module, hints={"b": 16})
+    (reshard,) = operations_named({"sdy.reshard"}, module)
+    assert str(get_sharding(reshard.results[0])) == '<@mesh, [{"data"}, {}]>'
+    assert not operations_named({"sdy.sharding_group", "stablehlo.negate"}, module)
 
 
 @pytest.mark.parametrize("operand", [0, -1])

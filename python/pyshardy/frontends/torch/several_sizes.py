@@ -40,7 +40,7 @@ from pyshardy.partition.types.padding_builder import PaddingBuilder
 from pyshardy.sizes.reduce_windows import (
     DYNAMIC_REDUCE_WINDOW,
     WINDOW_FIELDS,
-    copy_body,
+    move_body,
     window_numbers,
 )
 from pyshardy.sizes.signature import entry_of, write_sizes
@@ -387,7 +387,7 @@ def _make_windows_dynamic(
         view = FunctionView(body)
         view.sym_name, view.sym_visibility = name, "private"
         view.function_type = ir.FunctionType.get(scalars, scalars[: len(scalars) // 2])
-        copy_body(source, body.regions[0], "func.return")
+        move_body(source, body.regions[0], "func.return")
         own = [each.name for each in WINDOW_FIELDS]
         kept = {key: value for key, value in window.attributes.items() if key not in own}
         types = [result.type for result in window.results]
