@@ -254,9 +254,12 @@ class SizeMap:
         """Visit a computation, in which the sizes of operands are divided by manual axes."""
         body, manual = operation.regions[0].blocks[0], frozenset(manual_axes(operation))
         entered, left = (
-            [self._manual_shards(each, manual) for each in value_of(attribute).shardings]
-            for attribute in map(
-                operation.attributes.__getitem__, ("in_shardings", "out_shardings")
+            [[1] * len(shape_of(each.type)) for each in values]
+            if given is None
+            else [self._manual_shards(each, manual) for each in value_of(given).shardings]
+            for given, values in (
+                (get_discardable(operation, "in_shardings"), operation.operands),
+                (get_discardable(operation, "out_shardings"), operation.results),
             )
         )
         for value, argument, counts in zip(
@@ -638,4 +641,5 @@ _FUNCTIONS: Mapping[str, Callable[[SizeMap, ir.Operation], _Found]] = {
     "stablehlo.real_dynamic_slice": _of_slice,
     "stablehlo.reduce_scatter": _of_collective,
     "stablehlo.reduce_window": _of_windows,
+    "stablehlo.rng": _of_last_operand,
 }

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Plans of programs with dynamic sizes."""
 
+import re
+
+import numpy as np
 import pytest
 
 import pyshardy as sdy
@@ -65,6 +68,35 @@ def test_operations_of_the_dialect():
     (reshard,) = operations_named({"sdy.reshard"}, module)
     assert str(get_sharding(reshard.results[0])) == '<@mesh, [{"data"}, {}]>'
     assert not operations_named({"sdy.sharding_group", "stablehlo.negate"}, module)
+
+
+FORMS = {
+    "named computation": """%0 = sdy.named_computation<"f">(%x) (%a: T) {
+    %1 = stablehlo.tanh %a : T
+    sdy.return %1 : T
+  } : (T) -> T""",
+    "composite": """%0 = stablehlo.composite "my.tanh" %x {decomposition = @tanh} : (T) -> T""",
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_functions(form):
+    text = f"""
+sdy.mesh @mesh = <["data"=4]>
+func.func private @tanh(%a: T) -> T {{
+  %0 = stablehlo.tanh %a : T
+  return %0 : T
+}}
+func.func @main(%x: T {{sdy.sharding = #sdy.sharding<@mesh, [{{"data"}}, {{}}]>}}) -> T {{
+  {FORMS[form]}
+  return %0 : T
+}}"""
+    module = sdy.parse(re.sub(r"\bT\b", "tensor<?x4xf32>", text))
+    sdy.propagate(module)
+    program = sdy.partition(module)
+    assert program.outputs[0].axes == (("data",), ())
+    x = np.arange(20, dtype="float32").reshape(5, 4)
+    np.testing.assert_allclose(program.run([x])[0], np.tanh(x), rtol=1e-5)
 
 
 @pytest.mark.parametrize("operand", [0, -1])
