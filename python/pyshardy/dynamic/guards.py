@@ -203,14 +203,13 @@ def _port(
     found: ir.Attribute | None,
     location: ir.Location,
 ) -> DynamicPort:
-    before, sharding = (
-        TensorSharding.fully_closed(len(sizes), Mesh()) if each is None else value_of(each)
-        for each in (given, found)
-    )
+    unsharded = TensorSharding.fully_closed(len(sizes), Mesh())
+    sharding = unsharded if found is None else value_of(found)
     mesh = mesh_of(sharding, meshes) or Mesh()
     axes = tuple(tuple(axis.name for axis in each) for each in sharding.dim_axes)
     shards = tuple(each.sharded_size(mesh) for each in sharding.dim_shardings)
-    is_given = tuple(map(bool, before.dim_axes))
+    dims = [each.value for each in given] if isinstance(given, ir.ArrayAttr) else []
+    is_given = tuple(dim in dims for dim in range(len(sizes)))
     place = location_of(location)
     return DynamicPort(name, element, tuple(sizes), axes, shards, is_given, place)
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from mlir_sdy.attribute_search import operations_with_any
+from mlir_sdy.attributes import value_of
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.discardable import (
     copy_discardable,
@@ -30,6 +31,7 @@ from mlir_sdy.values import OWN_SHARDING, SHARDING, interface_attributes, set_in
 from mlir_sdy.verify import verify, verify_given
 from pyshardy.irtools.modules import copy_of, move_contents
 from pyshardy.irtools.shardings import constraint_to_reshard
+from pyshardy.irtools.stablehlo_builder import i64_attribute
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.partial.planned_partial import PARTIAL_SHARDING
 from pyshardy.partition.types.planned_axes import FACTOR_AXES
@@ -47,8 +49,8 @@ from pyshardy.sizes.symbols import hint_values, with_hints, write_symbols
 
 Record = TypeVar("Record")
 
-GIVEN = "sdy.given_sharding"
-"""The attribute of an argument or result with its sharding before propagation."""
+GIVEN = "sdy.given_dims"
+"""The attribute of an argument or result with the dimensions that the user sharded."""
 
 DYNAMIC_PROGRAM = "sdy.dynamic_program"
 """The attribute of a static module with the text of the dynamic one that gets its plan."""
@@ -132,9 +134,17 @@ def _at_hints(
 
 
 def _remember_given(module: ir.Module) -> None:
-    """Keep the shardings that the arguments and results have before propagation."""
+    """Note the dimensions of arguments and results that are sharded before propagation."""
     entry = entry_of(module)
-    set_interface_attributes(entry, GIVEN, *interface_attributes(entry, SHARDING))
+
+    def given(sharding: ir.Attribute | None) -> ir.Attribute | None:
+        axes = () if sharding is None else value_of(sharding).dim_axes
+        dims = [i64_attribute(dim) for dim, held in enumerate(axes) if held]
+        return ir.ArrayAttr.get(dims) if dims else None
+
+    with module.context:
+        arguments, results = (map(given, each) for each in interface_attributes(entry, SHARDING))
+        set_interface_attributes(entry, GIVEN, arguments, results)
 
 
 def number_operations(module: ir.Module) -> None:

@@ -72,8 +72,11 @@ ASSERTED = re.compile(r"symbolic shape constraint (.*?)\. Expected ")
 
 _WITH_FORMS = FORMS.keys() - {DIMENSION_SIZE}
 _CALL, _SLICE = "stablehlo.custom_call", "stablehlo.real_dynamic_slice"
-_FIRST_SIZE = {name: first for name, (_, first, _) in SIZES_OF.items()}
-_FIRST_SIZE |= {"stablehlo.dynamic_conv": 2, "stablehlo.rng": 2}
+_FIRST_SIZE = {
+    **{name: first for name, (_, first, _) in SIZES_OF.items()},
+    "stablehlo.dynamic_conv": 2,
+    "stablehlo.rng": 2,
+}
 """The first operand that determines the type of the result, as do those behind it."""
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import pyshardy as sdy
+from mlir_sdy.diagnostics import collect
 from mlir_sdy.values import get_sharding
 from pyshardy.irtools.walks import operations_named
 
@@ -68,6 +69,20 @@ def test_operations_of_the_dialect():
     (reshard,) = operations_named({"sdy.reshard"}, module)
     assert str(get_sharding(reshard.results[0])) == '<@mesh, [{"data"}, {}]>'
     assert not operations_named({"sdy.sharding_group", "stablehlo.negate"}, module)
+
+
+def test_propagated_programs_in_files(tmp_path):
+    module = sdy.parse(DUPLICATES)
+    sdy.propagate(module, hints={"b": 16})
+    for kind in ("text", "portable"):
+        file = tmp_path / kind
+        sdy.write(module, file, kind)
+        with collect() as said:
+            read = sdy.partition(sdy.parse(file))
+        assert said == []
+        (guard,) = read.guards
+        assert str(guard).startswith("4 divides b: padded")  # as the user has sharded it
+        assert read.hints == {"b": 16}
 
 
 FORMS = {
