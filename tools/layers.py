@@ -97,7 +97,7 @@ BUDGETS = {
     "contracts": 740,
     "cost": 1_220,
     "drawing": 1_040,
-    "dynamic": 1_960,
+    "dynamic": 1_980,
     "explain": 6_640,
     "frontends": 16_630,
     "irtools": 4_410,
