@@ -115,7 +115,7 @@ BUDGETS = {
     "rules": 3_550,
     "schedules": 1_670,
     "shard": 1_430,
-    "sizes": 2_450,
+    "sizes": 2_350,
     "testing": 360,
     "timeline": 2_990,
 }

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from mlir_sdy.host import ir
@@ -30,20 +30,22 @@ def set_discardable(operation: ir.Operation, name: str, attribute: ir.Attribute)
     operation.attributes[name] = attribute
 
 
-def copy_discardable(source: ir.Operation, target: ir.Operation, names: Container[str]) -> None:
+def copy_discardable(source: ir.Operation, target: ir.Operation, names: Iterable[str]) -> None:
     """Give an operation the discardable attributes of these names that another one has."""
-    attributes = source.attributes
-    for name in attributes:
-        if name in names:
-            target.attributes[name] = attributes[name]
+    given, attributes = source.attributes, target.attributes
+    for name in names:
+        attribute = given.get(name)
+        if attribute is not None:
+            attributes[name] = attribute
 
 
-def number_by_discardable(operations: Iterable[ir.Operation], name: str) -> None:
+def number_by_discardable(
+    operations: Iterable[ir.Operation], name: str, context: ir.Context
+) -> None:
     """Give operations in turn the numbers 0, 1, ... as a discardable attribute."""
-    integer = None
+    make, integer = ir.IntegerAttr.get, ir.IntegerType.get_signless(64, context)
     for number, operation in enumerate(operations):
-        integer = integer or ir.IntegerType.get_signless(64, operation.context)
-        operation.attributes[name] = ir.IntegerAttr.get(integer, number)
+        operation.attributes[name] = make(integer, number)
 
 
 def remove_discardable(operation: ir.Operation, *names: str) -> None:

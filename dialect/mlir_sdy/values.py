@@ -337,6 +337,28 @@ def set_result_shardings(
     set_result_attributes(function, SHARDING, _attributes(shardings, function.operation, cache))
 
 
+def interface_attributes(
+    function: ir.Operation, name: str
+) -> tuple[list[ir.Attribute | None], list[ir.Attribute | None]]:
+    """Return an attribute of all arguments of a function, and that of all results."""
+    types = _function_type(function)
+    return (
+        _interface_attributes(function, "arg_attrs", len(types.inputs), name),
+        _interface_attributes(function, "res_attrs", len(types.results), name),
+    )
+
+
+def set_interface_attributes(
+    function: ir.Operation,
+    name: str,
+    arguments: Iterable[ir.Attribute | None],
+    results: Iterable[ir.Attribute | None],
+) -> None:
+    """Set, or remove with None, an attribute of all arguments and results of a function."""
+    set_argument_attributes(function, name, dict(enumerate(arguments)))
+    set_result_attributes(function, name, dict(enumerate(results)))
+
+
 def set_argument_attributes(
     function: ir.Operation | ir.OpView, name: str, attributes: Mapping[int, ir.Attribute | None]
 ) -> None:
@@ -370,12 +392,22 @@ def _function_type(function: ir.Operation) -> ir.FunctionType:
     return function.attributes["function_type"].value
 
 
+def _interface_attributes(
+    function: ir.Operation, entry: str, count: int, name: str
+) -> list[ir.Attribute | None]:
+    if entry not in function.attributes:
+        return [None] * count
+    return [
+        each[name] if name in each else None  # noqa: SIM401 (a `DictAttr` has no such `get`)
+        for each in function.attributes[entry]
+    ]
+
+
 def _interface_shardings(
     function: ir.Operation, entry: str, types: Sequence[ir.Type]
 ) -> list[TensorSharding | None]:
-    if entry not in function.attributes:
-        return [None] * len(types)
-    return [_sharding_in(dictionary) for dictionary in function.attributes[entry]]
+    found = _interface_attributes(function, entry, len(types), SHARDING)
+    return [None if each is None else value_of(each) for each in found]
 
 
 def _sharding_in(dictionary: ir.DictAttr) -> TensorSharding | None:
@@ -395,9 +427,12 @@ def _set_interface_attributes(
     else:
         dictionaries = [ir.DictAttr.get({}, context)] * count
     for index, value in values.items():
-        attributes = {named.name: named.attr for named in dictionaries[index]}
+        dictionary = dictionaries[index]
+        if value is None and name not in dictionary:
+            continue
+        attributes = {named.name: named.attr for named in dictionary}
         if value is None:
-            attributes.pop(name, None)
+            del attributes[name]
         else:
             attributes[name] = value
         dictionaries[index] = ir.DictAttr.get(attributes, context)

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.any_program import Program, check_keywords, module_of
 from pyshardy.caching.store import CacheFolder
 from pyshardy.contracts.attributes import annotated_of
@@ -15,7 +14,7 @@ from pyshardy.cost.hardware import Hardware
 from pyshardy.pipeline import Instrumentation, PipelineError
 from pyshardy.program import PartitionedProgram
 from pyshardy.program import partition as partition_without_advice
-from pyshardy.sizes.signature import is_dynamic
+from pyshardy.sizes.signature import takes_sizes
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -101,7 +100,7 @@ def partition(
     own = ("hardware", "instrumentation", "cache", *dynamic)
     check_keywords("partition", options, own, "sdy-partition-pipeline")
     module = module_of("partition", module)
-    if is_dynamic(module):
+    if takes_sizes(module, dynamic):
         return partition_dynamic(
             module,
             uneven=uneven,
@@ -113,10 +112,6 @@ def partition(
             cache=cache,
             **options,
         )
-    wrong = [f"'{name}'" for name, value in dynamic.items() if value is not None]
-    if wrong:
-        message = f"the program has no dynamic sizes, so it takes no {' and '.join(wrong)}"
-        raise UsageError(error(message))
     try:
         return partition_without_advice(
             module, hardware=hardware, instrumentation=instrumentation, cache=cache, **options

@@ -16,7 +16,7 @@ from pyshardy.any_program import Program, check_keywords, module_of
 from pyshardy.caching.store import CacheFolder, Store
 from pyshardy.irtools.named_values import NamedValues, has_named_arguments
 from pyshardy.pipeline import pipeline_of, run_pipeline, use
-from pyshardy.sizes.signature import is_dynamic
+from pyshardy.sizes.signature import takes_sizes
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -151,7 +151,7 @@ def propagate(
     """
     check_keywords("propagate", options, ("cache", "hints"), "sdy-propagation-pipeline")
     module = module_of("propagate", module)
-    if is_dynamic(module):
+    if takes_sizes(module, {"hints": hints}):
         from pyshardy.contracts.attributes import remember_annotated  # noqa: PLC0415
         from pyshardy.dynamic.plan import propagate_dynamic  # noqa: PLC0415 (few programs are)
         from pyshardy.irtools.modules import copy_of  # noqa: PLC0415
@@ -161,8 +161,6 @@ def propagate(
         record = propagate_dynamic(module, hints or {}, run)
         remember_annotated(module, annotated, given)
         return record
-    if hints:
-        raise UsageError(error("the program has no dynamic sizes, so it takes no 'hints'"))
     return propagate_with(module, cast("Mapping[str, OptionValue]", options), cache=cache)
 
 

@@ -191,6 +191,16 @@ def test_bad_buckets():
     assert program_of(lambda x: x + 1, buckets=8).at(b=9).inputs[0].spec.shape == (16, 4)
 
 
+@pytest.mark.parametrize("buckets", [6, [6, 20]])
+def test_capacities_that_shards_round_up(buckets):
+    """The capacity of 5 is 8, as 4 shards don't divide 6; that of 8 is 12, or 20."""
+    program = program_of(lambda x: x.mean(0), buckets=buckets)
+    for number in (5, 8):
+        x = np.random.default_rng(number).standard_normal((number, 4)).astype("float32")
+        np.testing.assert_allclose(program.run([x])[0], x.mean(0), rtol=1e-4)
+    assert [program.at(b=n).inputs[0].spec.shape[0] for n in (3, 6)] == [8, 8]
+
+
 def test_invalid_sizes_are_refused_within_a_capacity():
     text = """
     module {

@@ -10,7 +10,7 @@ import pyshardy as sdy
 from mlir_sdy.assembly import parse
 from mlir_sdy.diagnostics import ParseError, PassError, UsageError, collect
 from mlir_sdy.model import Mesh, MeshAxis
-from pyshardy.dynamic.several_sizes import dynamic_program
+from pyshardy.frontends.torch.several_sizes import dynamic_program
 from pyshardy.program import run_unpartitioned
 from pyshardy.sizes.signature import is_dynamic
 from pyshardy.sizes.size import Size

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from mlir_sdy.diagnostics import UsageError, emit, error, warning, wrong_type
+from mlir_sdy.diagnostics import emit, warning, wrong_type
 from mlir_sdy.model import Mesh
 from mlir_sdy.model.mesh import MeshWithNames
 from pyshardy.any_program import Program, is_function, is_of_torch, module_of
@@ -21,7 +21,7 @@ from pyshardy.dynamic.plan import at_hints
 from pyshardy.frontends.meshes import declare_meshes
 from pyshardy.irtools.modules import copy_of
 from pyshardy.pipelines.partition import Overlap
-from pyshardy.sizes.signature import is_dynamic
+from pyshardy.sizes.signature import takes_sizes
 
 
 def auto_shard(
@@ -122,10 +122,8 @@ def auto_shard(
         module = copy_of(module)
         declare_meshes(module, (), Mesh.of(mesh))
     dynamic = None
-    if is_dynamic(module):
+    if takes_sizes(module, {"hints": hints}):
         dynamic, module = at_hints(module, hints or {})
-    elif hints:
-        raise UsageError(error("the program has no dynamic sizes, so it takes no 'hints'"))
     search = Search(module, costs, options)
     for each in search.built.graph.replicated:
         emit(warning(f"{each} can't be computed on shards, and is replicated"))

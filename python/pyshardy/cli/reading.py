@@ -19,7 +19,7 @@ from pyshardy.cli.tool import Tool
 from pyshardy.forms import dims_of_spec
 from pyshardy.frontends.files import Kind, load
 from pyshardy.rules import load_rules, strict_rules
-from pyshardy.sizes.signature import is_dynamic
+from pyshardy.sizes.signature import takes_sizes
 from pyshardy.sizes.static_program import static_at
 from pyshardy.sizes.symbols import values_in
 
@@ -71,10 +71,8 @@ def at_sizes(module: ir.Module, sizes: Sequence[str]) -> ir.Module:
     Raises:
         UsageError: a size is malformed, or the program doesn't have it.
     """
-    if is_dynamic(module):
+    if takes_sizes(module, {"--size": sizes}):
         return static_at(module, values_in(sizes, "--size"), "--size")
-    if sizes:
-        raise UsageError(error("'--size': the program has no dynamic sizes"))
     return module
 
 

@@ -243,14 +243,11 @@ class _Prepared:
 def _prepared(module: ir.Module, arguments: RunFlags, profile: Profile) -> _Prepared:
     """Return the program, for the sizes of the flags if it has dynamic ones."""
     from pyshardy.irtools.modules import copy_of  # noqa: PLC0415 (loads the MLIR host)
-    from pyshardy.sizes.signature import is_dynamic  # noqa: PLC0415
+    from pyshardy.sizes.signature import takes_sizes  # noqa: PLC0415
 
-    if is_dynamic(module):
+    names = ("size", "hint", "buckets", "uneven")
+    if takes_sizes(module, {f"--{name}": getattr(arguments, name) for name in names}):
         return _at_sizes(module, arguments, profile)
-    for name in ("size", "hint", "buckets", "uneven"):
-        if getattr(arguments, name):
-            spelling = f"--{name}"
-            raise UsageError(error(f"'{spelling}': the program has no dynamic sizes"))
     original = copy_of(module)
     program = _partitioned(module, arguments, profile)
     return _Prepared(program, original, program.run, program.inputs)

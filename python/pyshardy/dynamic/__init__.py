@@ -9,6 +9,5 @@
 | `choices`           | the same collectives at all sizes                                     |
 | `masks`             | programs for a capacity that run smaller sizes                        |
 | `padded_operations` | operations that are fitted to padded operands                         |
-| `several_sizes`     | the dynamic program of several static ones                            |
 | `program`           | the program that `sdy.partition` returns                              |
 """

@@ -26,13 +26,13 @@ from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.suggest import did_you_mean
 from mlir_sdy.symbols import meshes_of
-from mlir_sdy.values import SHARDING
+from mlir_sdy.values import SHARDING, interface_attributes
 from pyshardy.dynamic.plan import GIVEN
 from pyshardy.irtools.functions import returned_values
 from pyshardy.irtools.named_values import result_names
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder, i64_attribute
 from pyshardy.irtools.tensor_types import element_type_of
-from pyshardy.sizes.signature import EQUAL_SIZES, DynamicSignature, entry_of, interface_attributes
+from pyshardy.sizes.signature import EQUAL_SIZES, DynamicSignature, entry_of
 from pyshardy.sizes.size import Size
 from pyshardy.sizes.size_map import SizeMap
 from pyshardy.sizes.size_reader import DIMENSION_SIZE
@@ -203,14 +203,13 @@ def _port(
     found: ir.Attribute | None,
     location: ir.Location,
 ) -> DynamicPort:
-    before, sharding = (
-        TensorSharding.fully_closed(len(sizes), Mesh()) if each is None else value_of(each)
-        for each in (given, found)
-    )
+    unsharded = TensorSharding.fully_closed(len(sizes), Mesh())
+    sharding = unsharded if found is None else value_of(found)
     mesh = mesh_of(sharding, meshes) or Mesh()
     axes = tuple(tuple(axis.name for axis in each) for each in sharding.dim_axes)
     shards = tuple(each.sharded_size(mesh) for each in sharding.dim_shardings)
-    is_given = tuple(map(bool, before.dim_axes))
+    dims = [each.value for each in given] if isinstance(given, ir.ArrayAttr) else []
+    is_given = tuple(dim in dims for dim in range(len(sizes)))
     place = location_of(location)
     return DynamicPort(name, element, tuple(sizes), axes, shards, is_given, place)
 

@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
+from mlir_sdy.attribute_search import operations_with_any
+from mlir_sdy.attributes import value_of
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.discardable import (
     copy_discardable,
@@ -24,20 +26,21 @@ from mlir_sdy.discardable import (
 from mlir_sdy.host import identity, ir, location_of
 from mlir_sdy.symbols import mesh_operation, meshes_of
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
-from mlir_sdy.values import SHARDING
+from mlir_sdy.uses import is_used
+from mlir_sdy.values import OWN_SHARDING, SHARDING, interface_attributes, set_interface_attributes
 from mlir_sdy.verify import verify, verify_given
 from pyshardy.irtools.modules import copy_of, move_contents
 from pyshardy.irtools.shardings import constraint_to_reshard
+from pyshardy.irtools.stablehlo_builder import i64_attribute
 from pyshardy.irtools.walks import operations_named
 from pyshardy.partition.partial.planned_partial import PARTIAL_SHARDING
 from pyshardy.partition.types.planned_axes import FACTOR_AXES
 from pyshardy.pipeline.collection import collection_paused
 from pyshardy.sizes.signature import (
     EQUAL_SIZES,
+    GLOBAL_CONSTANT,
     DynamicSignature,
     entry_of,
-    interface_attributes,
-    set_interface_attributes,
     signature_of,
     write_sizes,
 )
@@ -46,14 +49,14 @@ from pyshardy.sizes.symbols import hint_values, with_hints, write_symbols
 
 Record = TypeVar("Record")
 
-GIVEN = "sdy.given_sharding"
-"""The attribute of an argument or result with its sharding before propagation."""
+GIVEN = "sdy.given_dims"
+"""The attribute of an argument or result with the dimensions that the user sharded."""
 
 DYNAMIC_PROGRAM = "sdy.dynamic_program"
 """The attribute of a static module with the text of the dynamic one that gets its plan."""
 
 _NUMBER = "sdy.number"
-_PLANNED = frozenset({SHARDING, FACTOR_AXES, PARTIAL_SHARDING, "in_shardings", "out_shardings"})
+_SELDOM_PLANNED = (FACTOR_AXES, PARTIAL_SHARDING, "in_shardings", "out_shardings")
 _PASSED = frozenset({"sdy.sharding_constraint", "sdy.reshard"})
 
 
@@ -122,7 +125,8 @@ def _at_hints(
         return _at_hints(dynamic, signature_of(dynamic), hints)
     static = copy_of(dynamic)
     refinement = SizeRefinement(static, values, signature)
-    number_by_discardable((operation for operation, _ in refinement.sizes.operations), _NUMBER)
+    operations = [operation for operation, _ in refinement.sizes.operations]
+    number_by_discardable(operations, _NUMBER, static.context)
     refinement.complete()
     write_symbols(dynamic, symbols.values())
     write_sizes(entry_of(dynamic), {each.index: each.sizes for each in signature.arguments})
@@ -130,14 +134,23 @@ def _at_hints(
 
 
 def _remember_given(module: ir.Module) -> None:
-    """Keep the shardings that the arguments and results have before propagation."""
+    """Note the dimensions of arguments and results that are sharded before propagation."""
     entry = entry_of(module)
-    set_interface_attributes(entry, GIVEN, *interface_attributes(entry, SHARDING))
+
+    def given(sharding: ir.Attribute | None) -> ir.Attribute | None:
+        axes = () if sharding is None else value_of(sharding).dim_axes
+        dims = [i64_attribute(dim) for dim, held in enumerate(axes) if held]
+        return ir.ArrayAttr.get(dims) if dims else None
+
+    with module.context:
+        arguments, results = (map(given, each) for each in interface_attributes(entry, SHARDING))
+        set_interface_attributes(entry, GIVEN, arguments, results)
 
 
 def number_operations(module: ir.Module) -> None:
     """Number the operations of the entry, so that they are known later."""
-    number_by_discardable((operation for operation, _ in _operations_of(module)), _NUMBER)
+    operations = [operation for operation, _ in _operations_of(module)]
+    number_by_discardable(operations, _NUMBER, module.context)
 
 
 def _operations_of(module: ir.Module) -> list[tuple[ir.Operation, str]]:
@@ -153,8 +166,9 @@ def remove_numbers(module: ir.Module) -> None:
 
 def take_plan(static: ir.Module, dynamic: ir.Module) -> None:
     """Give a dynamic program the shardings of its static one, and the meshes of these."""
-    signature = signature_of(dynamic)
     named = _operations_of(dynamic)
+    seldom = _SELDOM_PLANNED if operations_with_any(_SELDOM_PLANNED, static) else ()
+    planned = (SHARDING, *seldom)
     for name in meshes_of(static).keys() - meshes_of(dynamic).keys():
         mesh = mesh_operation(static.operation, name)
         assert mesh is not None, "the program has it"
@@ -163,32 +177,35 @@ def take_plan(static: ir.Module, dynamic: ir.Module) -> None:
     copies: list[tuple[ir.Operation, int, ir.Operation]] = []
     constraints: list[ir.Operation] = []
     for source, name in _operations_of(static):
-        attribute = get_discardable(source, _NUMBER)
-        if attribute is None:
+        number = number_of(source)
+        if number is None:
             continue
-        number: int = attribute.value
         target, target_name = named[number]
         if number in taken:
             target = target.clone(ip=ir.InsertionPoint(target)).operation
-            remove_discardable(target, *_PLANNED)
+            remove_discardable(target, SHARDING, *_SELDOM_PLANNED)
             copies.append((source, number, target))
         taken.add(number)
-        copy_discardable(source, target, _PLANNED)
+        own = OWN_SHARDING.get(target_name)
+        copy_discardable(source, target, planned if own is None else (own,))
         if target_name in _PASSED and name != target_name:
             constraints.append(target)
     if copies:
         _use_copies(copies, [operation for operation, _ in named])
     for constraint in constraints:
         constraint_to_reshard(constraint)
-    # What isn't in the static program is computed from sizes, or for nothing.
-    left = sorted({*range(len(named))} - taken, reverse=True)
-    for target in (named[number][0] for number in left):
-        if len(target.results) and not any(True for each in target.results for _ in each.uses):
+    # What isn't in the static program is a group, computed from sizes, or for nothing.
+    for number in sorted({*range(len(named))} - taken, reverse=True):
+        target, name = named[number]
+        is_unused = len(target.results) and not any(map(is_used, target.results))
+        if is_unused or name == "sdy.sharding_group":
             target.erase()
     arguments, results = interface_attributes(entry_of(static), SHARDING)
-    for index in sorted(signature.constants):
-        arguments.insert(index, None)
-    set_interface_attributes(entry_of(dynamic), SHARDING, arguments, results)
+    entry = entry_of(dynamic)
+    for index, constant in enumerate(interface_attributes(entry, GLOBAL_CONSTANT)[0]):
+        if constant is not None:
+            arguments.insert(index, None)
+    set_interface_attributes(entry, SHARDING, arguments, results)
 
 
 def _use_copies(

@@ -28,6 +28,7 @@ import numpy.typing as npt
 from mlir_sdy.diagnostics import UsageError, collect, emit, error, warning
 from mlir_sdy.host import ir
 from mlir_sdy.model import Shape
+from mlir_sdy.values import set_interface_attributes
 from pyshardy.backends import CompileOptions, SpmdProgram
 from pyshardy.backends.arrays.sharded_arrays import ShardedArray
 from pyshardy.display import Displayed, Table, counted
@@ -54,12 +55,7 @@ from pyshardy.local_program.tensor_spec import Array, TensorSpec
 from pyshardy.packages import require
 from pyshardy.pipeline import run_pipeline
 from pyshardy.program import PartitionedProgram, Port
-from pyshardy.sizes.signature import (
-    DynamicSignature,
-    entry_of,
-    set_interface_attributes,
-    signature_of,
-)
+from pyshardy.sizes.signature import DynamicSignature, entry_of, signature_of
 from pyshardy.sizes.size_map import SizeMap
 from pyshardy.sizes.static_program import assertions_in, static_program
 from pyshardy.sizes.symbols import SizeSymbol, check_name, hint_values, with_hints
@@ -131,9 +127,9 @@ class DynamicProgram(Displayed):
         symbols = with_hints(signature.symbols, {}, self._module)
         self._signature = DynamicSignature(symbols, signature.arguments, signature.constants)
         self._buckets = buckets_of(buckets, symbols)
-        self._programs: OrderedDict[tuple[int, ...], _Made] = OrderedDict()
+        self._programs: OrderedDict[tuple[tuple[int, ...], tuple[str, ...]], _Made] = OrderedDict()
         self._values_at = lru_cache(_MOST_SHAPES)(self._signature.values_of)
-        self._capacities_at = lru_cache(_MOST_SHAPES)(self._capacities)
+        self._capacities_at = lru_cache(_MOST_SHAPES)(self._capacities_and_symbols)
         self._shapes_at = lru_cache(_MOST_SHAPES)(self._shapes_of_results)
         self._pads = True  # until an operation can't be computed on padding
         self._has_assertions = bool(assertions_in(self._module))
@@ -392,11 +388,10 @@ class DynamicProgram(Displayed):
         return self._values_at(tuple(map(tuple, shapes)))
 
     def _at(self, values: Mapping[str, int]) -> _Made:
-        capacities = self._capacities_at(tuple(values.items()))
-        key = tuple(capacities.values())
+        capacities, symbols = self._capacities_at(tuple(values.items()))
+        key = tuple(capacities.values()), symbols
         made = self._programs.get(key)
         if made is None:
-            symbols = self._symbols_below(capacities)
             try:
                 made = self._made(capacities, symbols)
             except CapacityError as refusal:
@@ -411,7 +406,7 @@ class DynamicProgram(Displayed):
                 emit(warning(message, reason.location))
                 return self._at(values)
             self._programs[key] = made
-            _LOG.info("partitioned for %s", self._told(key))
+            _LOG.info("partitioned for %s", self._told(key[0]))
             self._drop_least_used()
         else:
             self._programs.move_to_end(key)
@@ -469,16 +464,23 @@ class DynamicProgram(Displayed):
             number = max(min(number, symbol.high), value)
         return -(-number // symbol.multiple_of) * symbol.multiple_of
 
-    def _symbols_below(self, capacities: Mapping[str, int]) -> tuple[str, ...]:
-        """Return the symbols for which the program for capacities runs more than one value."""
+    def _capacities_and_symbols(
+        self, values: Iterable[tuple[str, int]]
+    ) -> tuple[dict[str, int], tuple[str, ...]]:
+        """Return the capacities for values, and the symbols whose values the program takes.
+
+        These have a smaller value, now or perhaps later.
+        """
+        capacities, given = self._capacities(values), dict(values)
         found: list[str] = []
         for name, symbol in self.sizes.items():
-            below = capacities[name] - symbol.multiple_of
-            if below >= symbol.low:
-                others = self._capacities({**capacities, name: below}.items())
-                if others[name] == capacities[name]:
-                    found.append(name)
-        return tuple(found)
+            below = within(self._buckets.get(name, 1), capacities[name] - symbol.multiple_of)
+            if given[name] < capacities[name] or (
+                below >= symbol.low
+                and self._capacities({**given, name: below}.items())[name] == capacities[name]
+            ):
+                found.append(name)
+        return capacities, tuple(found)
 
     def _shapes_of_results(self, values: Iterable[tuple[str, int]]) -> list[Shape]:
         """Return the shapes of the results, and check that the program is for these sizes."""
@@ -500,14 +502,14 @@ class DynamicProgram(Displayed):
         self._programs.popitem(last=False)
         if not self._is_full:
             self._is_full = True
-            seen = "; ".join(map(self._told, self._programs))
+            seen = "; ".join(self._told(numbers) for numbers, _ in self._programs)
             message = f"more than {self._most} sizes were used, at last {seen}: programs are"
             names = ", ".join(f"'{name}': 'pow2'" for name in self.sizes)
             advice = f"pad inputs to fewer sizes by buckets={{{names}}}, or raise 'max_programs'"
             emit(warning(f"{message} partitioned again; {advice}"))
 
-    def _told(self, key: tuple[int, ...]) -> str:
-        return ", ".join(f"{name} = {number}" for name, number in zip(self.sizes, key, strict=True))
+    def _told(self, numbers: Sequence[int]) -> str:
+        return ", ".join(f"{name} = {n}" for name, n in zip(self.sizes, numbers, strict=True))
 
     def _check_guards(self, values: Mapping[str, int], types: ir.FunctionType) -> None:
         """Check the guards whose policy refuses the sizes of arguments and results.

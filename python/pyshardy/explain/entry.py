@@ -33,7 +33,7 @@ from pyshardy.explain.sizes import Sizes, SizesComparison, compare_sizes
 from pyshardy.irtools.modules import copy_of, form_of
 from pyshardy.pipelines.propagation import PropagationOptions
 from pyshardy.program import PartitionedProgram
-from pyshardy.sizes.signature import is_dynamic
+from pyshardy.sizes.signature import takes_sizes
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -202,12 +202,10 @@ def explain(
     module, title, used = annotated_module("explain", program, args, keywords)
     options = options or cast("PropagationOptions", used)
     compared: SizesComparison | None = None
-    if is_dynamic(module):
+    if takes_sizes(module, {"sizes": sizes}):
         compared, module = compare_sizes(
             module, sizes or {}, options, hardware=hardware, report_hardware=report_hardware
         )
-    elif sizes:
-        raise UsageError(error("the program has no dynamic sizes, so it takes no 'sizes'"))
 
     def explained(module: ir.Module) -> ExplainedProgram:
         found = explain_with_contracts(

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from mlir_sdy.diagnostics import SdyError, UsageError, collect, error
 from mlir_sdy.host import ir
+from mlir_sdy.late_numpy import np
 from pyshardy.api import propagate, propagate_with
 from pyshardy.contracts.contract import MeasuredProgram, placed
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE
@@ -29,7 +30,7 @@ from pyshardy.dynamic.program import DynamicProgram
 from pyshardy.explain.estimate import Estimate, estimate
 from pyshardy.irtools.modules import copy_of
 from pyshardy.program import partition
-from pyshardy.sizes.expressions import polynomial
+from pyshardy.sizes.size import Size
 from pyshardy.sizes.static_program import static_at
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ class SizesComparison(Printed):
         alike = [each for each in every if each.counts == self.hint.counts]
         points = [each.values for each in alike]
         found = {
-            key: polynomial(points, [each.nbytes[key] for each in alike])
+            key: _polynomial(points, [each.nbytes[key] for each in alike])
             for key in self.hint.counts
         }
         return {key: str(size) for key, size in found.items() if size is not None}
@@ -326,3 +327,24 @@ def compare_sizes(
         propagate(plan, hints=one, **options)
         program = DynamicProgram(plan, partial(partition, hardware=hardware), None, _MOST_PROGRAMS)
     return SizesComparison(program, several, report, own), static
+
+
+def _polynomial(points: Sequence[Mapping[str, int]], numbers: Sequence[int]) -> Size | None:
+    """Return the quadratic polynomial with given numbers at values of symbols; None for none.
+
+    Args:
+        points: values of the symbols; more than a polynomial has coefficients, to verify it.
+        numbers: the number at each of them.
+    """
+    symbols = [Size.of(1), *map(Size.symbol, points[0])]
+    monomials = [a * b for a, b in itertools.combinations_with_replacement(symbols, 2)]
+    if len(points) <= len(monomials):
+        return None
+    rows = np.array([[each.evaluate(point) for each in monomials] for point in points], float)
+    scale = np.abs(rows).max(0)
+    solve = cast("Any", np.linalg.lstsq)
+    factors: list[float] = (solve(rows / scale, np.array(numbers, float))[0] / scale).tolist()
+    terms = (round(n) * each for n, each in zip(factors, monomials, strict=True))
+    size = sum(terms, start=Size.of(0))
+    found = [size.evaluate(point) for point in points]
+    return size if found == list(numbers) else None

@@ -6,7 +6,6 @@
 | `size`           | sizes as polynomials of symbols                                              |
 | `symbols`        | symbols with ranges, divisors and hints; the attribute `sdy.symbols`         |
 | `size_reader`    | sizes that scalars and vectors of integers have                              |
-| `expressions`    | sizes from their numbers at several values of symbols                        |
 | `signature`      | the sizes of arguments, and the values of symbols from shapes                |
 | `size_map`       | the sizes of all values, and sizes that have to be equal                     |
 | `static_program` | the static program for given sizes                                           |

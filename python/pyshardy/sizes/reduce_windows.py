@@ -11,31 +11,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mlir_sdy.host import ir
+from mlir_sdy.traversal import terminator_of
 from mlir_sdy.uses import replace_by
 from pyshardy.irtools.constants import constant_integers
-from pyshardy.irtools.functions import FreshNames, functions_of
+from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
-from pyshardy.irtools.stablehlo_views import (
-    CustomCallView,
-    FunctionView,
-    WindowsView,
-    symbol_name,
-)
+from pyshardy.irtools.stablehlo_views import CustomCallView, WindowsView, symbol_name
 from pyshardy.irtools.stablehlo_views.fields import set_fields
 from pyshardy.irtools.tensor_types import shape_of
-from pyshardy.irtools.walks import tell_inserted
 
 DYNAMIC_REDUCE_WINDOW = "stablehlo.dynamic_reduce_window"
 """The target of the calls of JAX."""
 
 _WINDOW = "stablehlo.reduce_window"
-_NUMBERS = (
+WINDOW_FIELDS = (
     WindowsView.window_dimensions,
     WindowsView.window_strides,
     WindowsView.base_dilations,
     WindowsView.window_dilations,
     WindowsView.padding,
 )
+"""The fields of a `stablehlo.reduce_window` that operands of a call have."""
+
 _OF_CALL = ("api_version", "backend_config", "call_target_name", "called_computations")
 
 
@@ -57,8 +54,9 @@ def static_window(module: ir.Module, call: ir.Operation) -> ir.Operation | None:
         types = [result.type for result in call.results]
         operands = list(call.operands)[:-5]
         window = StablehloBuilder().create(_WINDOW, operands, types, kept, regions=1)
-        set_fields(window, dict(zip(_NUMBERS, (*sizes, pairs), strict=True)))
-        _copy_body(function.regions[0].blocks[0], window.regions[0], "stablehlo.return")
+        set_fields(window, dict(zip(WINDOW_FIELDS, (*sizes, pairs), strict=True)))
+        copy = function.clone(ip=False).operation
+        move_body(copy.regions[0].blocks[0], window.regions[0], "stablehlo.return")
     replace_by(call, *window.results)
     return window
 
@@ -71,46 +69,10 @@ def window_numbers(window: ir.Operation) -> list[Sequence[int]]:
     return [*(each or [1] * rank for each in given), padding or [0] * 2 * rank]
 
 
-def make_windows_dynamic(
-    module: ir.Module, window: ir.Operation, numbers: Sequence[ir.Value]
-) -> None:
-    """Replace a `stablehlo.reduce_window` by a call.
-
-    Args:
-        module: the program.
-        window: the operation.
-        numbers: the sizes, strides, dilations and padding of its windows.
-    """
-    source, name = window.regions[0].blocks[0], FreshNames(module).name("window_0")
-    with window.context, window.location:
-        scalars = [argument.type for argument in source.arguments]
-        with ir.InsertionPoint(module.body):
-            body = StablehloBuilder().create("func.func", (), (), regions=1)
-        view = FunctionView(body)
-        view.sym_name, view.sym_visibility = name, "private"
-        view.function_type = ir.FunctionType.get(scalars, scalars[: len(scalars) // 2])
-        _copy_body(source, body.regions[0], "func.return")
-        own = [each.name for each in _NUMBERS]
-        kept = {key: value for key, value in window.attributes.items() if key not in own}
-        types = [result.type for result in window.results]
-        with ir.InsertionPoint(window):
-            operands = [*window.operands, *numbers]
-            call = StablehloBuilder().custom_call(DYNAMIC_REDUCE_WINDOW, operands, types, kept)
-        CustomCallView(call).called_computations = [name]
-    tell_inserted(body, *{each.operation.name for each in body.regions[0].blocks[0].operations})
-    replace_by(window, *call.results)
-
-
-def _copy_body(source: ir.Block, region: ir.Region, terminator: str) -> None:
-    """Copy the operations of a block to a region, with another terminator."""
-    types = [argument.type for argument in source.arguments]
-    block = region.blocks.append(*types, arg_locs=[ir.Location.current] * len(types))
-    made: dict[ir.Value, ir.Value] = dict(zip(source.arguments, block.arguments, strict=True))
-    *computed, end = source.operations
-    for operation in computed:
-        copy = operation.operation.clone(ip=ir.InsertionPoint(block))
-        for index, operand in enumerate(copy.operands):
-            copy.operands[index] = made.get(operand, operand)
-        made.update(zip(operation.operation.results, copy.results, strict=True))
-    returned = [made.get(each, each) for each in end.operands]
-    ir.Operation.create(terminator, operands=returned, ip=ir.InsertionPoint(block))
+def move_body(block: ir.Block, region: ir.Region, terminator: str) -> None:
+    """Move the body of a function or of an operation to a region, with another terminator."""
+    end = terminator_of(block)
+    with end.location, ir.InsertionPoint(end):
+        ir.Operation.create(terminator, operands=list(end.operands))
+    end.erase()
+    block.append_to(region)

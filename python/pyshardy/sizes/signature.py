@@ -12,17 +12,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from mlir_sdy.diagnostics import UsageError, error, wrong_type
+from mlir_sdy.diagnostics import PassError, SourceLocation, UsageError, error, wrong_type
 from mlir_sdy.host import ir, location_of
-from mlir_sdy.values import set_argument_attributes, set_result_attributes
+from mlir_sdy.values import interface_attributes, set_argument_attributes
 from pyshardy.display import check_number_of_arrays
 from pyshardy.irtools.functions import ENTRY, functions_of, has_body
 from pyshardy.irtools.modules import text_of
 from pyshardy.irtools.named_values import argument_names
-from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of, symbol_name
+from pyshardy.irtools.stablehlo_views import symbol_name
 from pyshardy.irtools.tensor_types import bounds_of, is_bounded, shape_of
 from pyshardy.sizes.size import Size
 from pyshardy.sizes.symbols import SizeSymbol, check_name, read_symbols
@@ -49,15 +50,35 @@ class SizedArgument:
         name: its name.
         element: its element type.
         sizes: the sizes of its dimensions.
+        place: where it is.
     """
 
     index: int
     name: str
     element: str
     sizes: tuple[Size, ...]
+    place: SourceLocation | None
 
     def __str__(self) -> str:
         return f"{self.element}[{', '.join(map(str, self.sizes))}]"
+
+
+class _Given(NamedTuple):
+    """The number that a dimension of an argument has in a call."""
+
+    argument: SizedArgument
+    dim: int
+    number: int
+
+    @property
+    def size(self) -> Size:
+        return self.argument.sizes[self.dim]
+
+    def __str__(self) -> str:
+        return f"dimension {self.dim} of {self.argument.name} has size {self.number}"
+
+    def error(self, problem: str) -> UsageError:
+        return UsageError(error(f"{self}{problem}", self.argument.place))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,35 +102,32 @@ class DynamicSignature:
             UsageError: the shapes don't fit the program; the error names the nearest sizes that do.
         """
         check_number_of_arrays(len(shapes), [argument.name for argument in self.arguments])
-        values: dict[str, tuple[int, str]] = {}
+        given: list[_Given] = []
         for argument, shape in zip(self.arguments, shapes, strict=True):
             if len(shape) != len(argument.sizes):
                 message = f"{argument.name} has shape {tuple(shape)}, expected {argument}"
-                raise UsageError(error(message))
-        given = [
-            (f"dimension {dim} of {argument.name} has size {number}", size, number)
-            for argument, shape in zip(self.arguments, shapes, strict=True)
-            for dim, (size, number) in enumerate(zip(argument.sizes, shape, strict=True))
-        ]
-        while any(self._solve(size, number, values, place) for place, size, number in given):
+                raise UsageError(error(message, argument.place))
+            given += [_Given(argument, dim, number) for dim, number in enumerate(shape)]
+        values: dict[str, int] = {}
+        sources: dict[str, _Given] = {}
+        while any(self._solve(each, values, sources) for each in given):
             pass
         for name, symbol in self.symbols.items():
             if name not in values:
                 message = f"the size {name} can't be found from the shapes of the arguments"
                 advice = f"add an argument with it, or give its value: program.at({name}=...)"
                 raise UsageError(error(f"{message}; {advice}"))
-            problem = symbol.problem_of(values[name][0])
+            problem = symbol.problem_of(values[name])
             if problem is not None:
-                near = " or ".join(map(str, symbol.nearest(values[name][0])))
-                raise UsageError(error(f"{values[name][1]}: {problem}; use {name} = {near}"))
-        numbers = {name: value for name, (value, _) in values.items()}
-        for place, size, number in given:
-            expected = size.evaluate(numbers)
-            if number != expected:
-                known = [f"{n} = {values[n][0]} ({values[n][1]})" for n in sorted(size.symbols)]
-                told = f" as {size} with {', '.join(known)}" if known else ""
-                raise UsageError(error(f"{place}, expected {expected}{told}"))
-        return numbers
+                near = " or ".join(map(str, symbol.nearest(values[name])))
+                raise sources[name].error(f": {problem}; use {name} = {near}")
+        for each in given:
+            expected = each.size.evaluate(values)
+            if each.number != expected:
+                known = [f"{n} = {values[n]} ({sources[n]})" for n in sorted(each.size.symbols)]
+                told = f" as {each.size} with {', '.join(known)}" if known else ""
+                raise each.error(f", expected {expected}{told}")
+        return values
 
     def check(self, values: Mapping[str, int]) -> dict[str, int]:
         """Return the values of all symbols, given by their names.
@@ -130,40 +148,74 @@ class DynamicSignature:
                 raise UsageError(error(f"{problem}; use {near}"))
         return dict(values)
 
-    def _solve(
-        self, size: Size, number: int, values: dict[str, tuple[int, str]], place: str
-    ) -> str | None:
+    def _solve(self, given: _Given, values: dict[str, int], sources: dict[str, _Given]) -> bool:
         """Find the symbol of a size in which it is the only unknown, and linear."""
+        size, number = given.size, given.number
         unknown = size.symbols - values.keys()
         if len(unknown) != 1:
-            return None
+            return False
         (name,) = unknown
-        known = {each: value for each, (value, _) in values.items()}
-        offset, at_one, at_two = (size.evaluate({**known, name: n}) for n in (0, 1, 2))
+        offset, at_one, at_two = (size.evaluate({**values, name: n}) for n in (0, 1, 2))
         factor = at_one - offset
         if at_two - at_one != factor or factor == 0:
-            return None
+            return False
         value, rest = divmod(number - offset, factor)
         if rest:
-            symbol = self.symbols[name]
-            near = (n * factor + offset for n in symbol.nearest((number - offset) / factor))
-            message = f"{place}: {size} = {number} has no solution, as {factor} doesn't divide"
-            raise UsageError(
-                error(f"{message} {number - offset}; use {' or '.join(map(str, near))}")
-            )
-        values[name] = value, place
-        return name
+            near = self.symbols[name].nearest((number - offset) / factor)
+            told = " or ".join(str(each * factor + offset) for each in near)
+            problem = f": {size} = {number} has no solution, as {factor} doesn't divide"
+            raise given.error(f"{problem} {number - offset}; use {told}")
+        values[name], sources[name] = value, given
+        return True
 
 
 def is_dynamic(module: ir.Module) -> bool:
     """Whether an argument of the entry has a size that is neither static nor bounded."""
+    return _first_dynamic(module) is not None
+
+
+def check_static(module: ir.Module) -> None:
+    """Check that a program that becomes local isn't dynamic.
+
+    Raises:
+        PassError: it is.
+    """
+    argument = _first_dynamic(module)
+    if argument is not None:
+        message = f"an argument of type {argument.type} has no local type: 'sdy.partition'"
+        advice = "partitions the program for each size, and --sdy-dynamic-to-static=sizes=NAME:N"
+        place = location_of(argument.location)
+        raise PassError(error(f"{message} {advice} makes it static", place))
+
+
+def _first_dynamic(module: ir.Module) -> ir.Value | None:
     entry = _entry_of(module)
-    return entry is not None and any(
-        isinstance(each.type, ir.RankedTensorType)
-        and not each.type.has_static_shape
-        and not is_bounded(each.type)
-        for each in entry.regions[0].blocks[0].arguments
-    )
+    arguments = () if entry is None else entry.regions[0].blocks[0].arguments
+    for each in arguments:
+        kind = each.type
+        is_tensor = isinstance(kind, ir.RankedTensorType)
+        if is_tensor and not kind.has_static_shape and not is_bounded(kind):
+            return each
+    return None
+
+
+def takes_sizes(module: ir.Module, given: Mapping[str, object]) -> bool:
+    """Whether a program has dynamic sizes, as arguments for them demand.
+
+    Args:
+        module: the program.
+        given: such arguments, by the names that users know; empty for missing ones.
+
+    Raises:
+        UsageError: it has none, but an argument for them.
+    """
+    if is_dynamic(module):
+        return True
+    wrong = [f"'{name}'" for name, value in given.items() if value]
+    if wrong:
+        message = f"the program has no dynamic sizes, so it takes no {' and '.join(wrong)}"
+        raise UsageError(error(message, location_of(module.operation.location)))
+    return False
 
 
 def entry_of(module: ir.Module) -> ir.Operation:
@@ -201,18 +253,18 @@ def signature_of(module: ir.Module) -> DynamicSignature:
     arguments: list[SizedArgument] = []
     constants: dict[int, str] = {}
     for index, argument in enumerate(main.regions[0].blocks[0].arguments):
-        name = constant_names[index]
+        name, place = constant_names[index], location_of(argument.location)
         if name is not None:
             if not isinstance(name, ir.StringAttr):
                 message = f"the attribute '{GLOBAL_CONSTANT}' of argument {index} is {name};"
                 message += ' expected the name of a size, such as "b"'
-                raise UsageError(error(message, location_of(argument.location)))
+                raise UsageError(error(message, place))
             constants[index] = name.value
             continue
         if isinstance(argument.type, ir.UnrankedTensorType):
             message = f"argument {names[index]} has the type {argument.type}; give it a rank, with"
             message += " '?' for unknown sizes, such as tensor<?x?xf32>"
-            raise UsageError(error(message, location_of(argument.location)))
+            raise UsageError(error(message, place))
         if not isinstance(argument.type, ir.RankedTensorType):
             continue
         texts = _texts_of(texts_of_sizes[index], argument)
@@ -222,13 +274,12 @@ def signature_of(module: ir.Module) -> DynamicSignature:
                 sizes.append(Size.of(number))
                 continue
             fresh = re.sub(r"\W+", "_", names[index].lstrip("%")).strip("_") + str(dim)
-            place = location_of(argument.location)
             sizes.append(Size.parse(text, place) if text else Size.symbol(fresh))
             for name in sorted(sizes[-1].symbols):
                 known = SizeSymbol(name, high=None if text else bounds_of(argument.type)[dim])
                 symbols.setdefault(name, declared.get(name) or known)
         arguments.append(
-            SizedArgument(index, names[index], str(argument.type.element_type), tuple(sizes))
+            SizedArgument(index, names[index], str(argument.type.element_type), tuple(sizes), place)
         )
     for name in constants.values():
         symbols.setdefault(name, declared.get(name) or SizeSymbol(name))
@@ -254,30 +305,6 @@ def write_sizes(entry: ir.Operation, sizes: Mapping[int, Sequence[object]]) -> N
             with entry.context:
                 written[index] = ir.ArrayAttr.get(list(map(ir.StringAttr.get, texts)))
     set_argument_attributes(entry, SIZES, written)
-
-
-def interface_attributes(
-    entry: ir.Operation, name: str
-) -> tuple[list[ir.Attribute | None], list[ir.Attribute | None]]:
-    """Return the attributes of a name that arguments have, and those of results."""
-    view, block = FunctionView(entry), entry.regions[0].blocks[0]
-    counts = len(block.arguments), len(function_type_of(entry).results)
-    arguments, results = (
-        [{one.name: one.attr for one in each}.get(name) for each in given or [()] * count]
-        for given, count in zip((view.arg_attrs, view.res_attrs), counts, strict=True)
-    )
-    return arguments, results
-
-
-def set_interface_attributes(
-    entry: ir.Operation,
-    name: str,
-    arguments: Iterable[ir.Attribute | None],
-    results: Iterable[ir.Attribute | None],
-) -> None:
-    """Set, or remove with None, the attributes of a name of all arguments and results."""
-    set_argument_attributes(entry, name, dict(enumerate(arguments)))
-    set_result_attributes(entry, name, dict(enumerate(results)))
 
 
 def _texts_of(given: ir.Attribute | None, argument: ir.BlockArgument) -> list[str]:

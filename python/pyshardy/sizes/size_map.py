@@ -25,7 +25,7 @@ from mlir_sdy.host import identity, ir, location_of
 from mlir_sdy.model import Mesh, OpShardingRule, TensorSharding, mesh_of
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import SCALAR_BODIES, may_have_regions, named_operations_in, terminator_of
-from mlir_sdy.values import COMPUTATIONS, manual_axes
+from mlir_sdy.values import COMPUTATIONS, OWN_SHARDING, manual_axes
 from pyshardy.irtools.stablehlo_views import (
     AllGatherView,
     AllToAllView,
@@ -207,12 +207,24 @@ class SizeMap:
     # --- Walk -----------------------------------------------------------------------------------
 
     def _visit_block(self, block: ir.Block) -> None:
+        note, static = self.operations.append, self._static
         for view in block.operations:
             operation = view.operation
             name = operation.name
-            self.operations.append((operation, name))
+            note((operation, name))
             if name in _POINTWISE:
-                self._visit_pointwise(operation, name)
+                if not self._in_place or self._sizes:
+                    self._visit(operation, name)
+                    continue
+                # All operands are static; the host verifies that their types fit.
+                result = operation.result
+                key = identity(result.type), identity(operation.operands[0].type)
+                known = static.get(key)
+                if known is None:
+                    self._visit(operation, name)
+                    static[key] = result.type
+                else:
+                    result.set_type(known)
             elif name == "stablehlo.while":
                 for region in operation.regions:
                     self._keep(region.blocks[0].arguments, list(operation.operands))
@@ -242,9 +254,12 @@ class SizeMap:
         """Visit a computation, in which the sizes of operands are divided by manual axes."""
         body, manual = operation.regions[0].blocks[0], frozenset(manual_axes(operation))
         entered, left = (
-            [self._manual_shards(each, manual) for each in value_of(attribute).shardings]
-            for attribute in map(
-                operation.attributes.__getitem__, ("in_shardings", "out_shardings")
+            [[1] * len(shape_of(each.type)) for each in values]
+            if given is None
+            else [self._manual_shards(each, manual) for each in value_of(given).shardings]
+            for given, values in (
+                (get_discardable(operation, "in_shardings"), operation.operands),
+                (get_discardable(operation, "out_shardings"), operation.results),
             )
         )
         for value, argument, counts in zip(
@@ -270,20 +285,6 @@ class SizeMap:
             mesh.axes_size(axis for axis in axes if axis.name in manual)
             for axes in sharding.dim_axes
         ]
-
-    def _visit_pointwise(self, operation: ir.Operation, name: str) -> None:
-        if not self._in_place or self._sizes:
-            self._visit(operation, name)
-            return
-        # All operands are static; the host verifies that their types fit.
-        result, operand = operation.result, operation.operands[0]
-        key = identity(result.type), identity(operand.type)
-        known = self._static.get(key)
-        if known is None:
-            self._visit(operation, name)
-            self._static[key] = result.type
-        else:
-            result.set_type(known)
 
     def _visit(self, operation: ir.Operation, name: str) -> None:
         operands, known = list(operation.operands), self._sizes
@@ -445,7 +446,8 @@ _ALIKE = frozenset(
 
 
 _ALIKE_RESULTS = (
-    "sdy.reshard",
+    *OWN_SHARDING,
+    "sdy.propagation_barrier",
     "stablehlo.all_reduce",
     "stablehlo.cholesky",
     "stablehlo.dynamic_update_slice",
@@ -639,4 +641,5 @@ _FUNCTIONS: Mapping[str, Callable[[SizeMap, ir.Operation], _Found]] = {
     "stablehlo.real_dynamic_slice": _of_slice,
     "stablehlo.reduce_scatter": _of_collective,
     "stablehlo.reduce_window": _of_windows,
+    "stablehlo.rng": _of_last_operand,
 }

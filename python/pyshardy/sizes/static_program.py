@@ -72,8 +72,11 @@ ASSERTED = re.compile(r"symbolic shape constraint (.*?)\. Expected ")
 
 _WITH_FORMS = FORMS.keys() - {DIMENSION_SIZE}
 _CALL, _SLICE = "stablehlo.custom_call", "stablehlo.real_dynamic_slice"
-_CONVOLUTION = "stablehlo.dynamic_conv"
-_FIRST_SIZE = {name: first for name, (_, first, _) in SIZES_OF.items()} | {_CONVOLUTION: 2}
+_FIRST_SIZE = {
+    **{name: first for name, (_, first, _) in SIZES_OF.items()},
+    "stablehlo.dynamic_conv": 2,
+    "stablehlo.rng": 2,
+}
 """The first operand that determines the type of the result, as do those behind it."""
 
 
@@ -93,9 +96,13 @@ def without_calls(module: ir.Module) -> ir.Module:
 
 
 def inline_calls(module: ir.Module) -> None:
-    """Inline the functions that the entry calls, in place; after a failure, the module is lost."""
+    """Inline the functions that the entry calls, in place; after a failure, the module is lost.
+
+    Composites are calls of their decompositions.
+    """
     if len(functions_of(module)) == 1:
         return
+    _run(module, "func.func(stablehlo-legalize-composite-to-call)")
     _run(module, "inline{default-pipeline=}")
     graph = CallGraph(module)  # of manual computations, of which the host knows nothing
     for call in () if graph.is_recursive else graph.calls_in_post_order():

@@ -118,7 +118,8 @@ CASES = {
     ),
     "a size that is not known": (
         CONVERT,
-        '%0 = sdy.all_slice [{"x"}] %d out_sharding=<@mesh, [{"x"}]> : tensor<?xf32>',
+        "%d = stablehlo.custom_call @f() : () -> tensor<?xf32>\n"
+        '  %0 = sdy.all_slice [{"x"}] %d out_sharding=<@mesh, [{"x"}]> : tensor<?xf32>',
         "'sdy.all_slice' op can't be computed on tensor<?xf32>: its shape must be static",
     ),
     "a mesh of fewer devices": (
@@ -186,8 +187,7 @@ CASES = {
 
 
 def program(body: str) -> str:
-    text = f"""{PRELUDE}func.func @main(%a: {T} {ROWS}, %b: {T}, %n: tensor<i32>,
-    %d: tensor<?xf32>) -> {T} {{
+    text = f"""{PRELUDE}func.func @main(%a: {T} {ROWS}, %b: {T}, %n: tensor<i32>) -> {T} {{
   {body}
 """
     return text + ("}\n" if "return %0" in body else f"  return %b : {T}\n}}\n")

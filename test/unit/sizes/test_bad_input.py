@@ -211,13 +211,13 @@ def test_symbols_that_are_not_found():
 
 def test_sizes():
     refused(
-        r"dimension 0 of %y has size 4, expected 3 as batch with batch = 3 \(dimension 0 of %x has",
+        r"^-:3:\d+: error: dimension 0 of %y has size 4, expected 3 as batch with batch = 3 \(dim",
         program(),
         3,
         4,
     )
     limits = program(symbols="batch = {min = 2, max = 9}")
-    refused("%x has size 1: batch = 1 is below 2; use batch = 2", limits, 1, 1)
+    refused("^-:3:19: error: .* %x has size 1: batch = 1 is below 2; use batch = 2", limits, 1, 1)
     refused("%x has size 10: batch = 10 is above 9; use batch = 9", limits, 10, 10)
     refused("%x has size 0: batch = 0 is below 1; use batch = 1", program(), 0, 0)
     made = sdy.partition(program())

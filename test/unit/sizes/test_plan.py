@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Plans of programs with dynamic sizes."""
 
+import re
+
+import numpy as np
 import pytest
 
 import pyshardy as sdy
+from mlir_sdy.diagnostics import collect
 from mlir_sdy.values import get_sharding
+from pyshardy.irtools.walks import operations_named
 
 DUPLICATES = """
 sdy.mesh @mesh = <["data"=4]>
@@ -46,6 +51,67 @@ def test_equal_operations_are_one_and_unused_ones_are_erased():
         assert str(get_sharding(each.results[0])) == '<@mesh, [{"data"}, {}]>', each
     program = sdy.partition(module)
     assert not program.at(b=12).collectives
+
+
+def test_operations_of_the_dialect():
+    """Constraints get the shardings that were found for them, and groups are done with."""
+    module = sdy.parse(
+        DUPLICATES.replace(
+            "%0 = stablehlo.add %x, %ones : tensor<?x4xf32>",
+            """%sum = stablehlo.add %x, %ones : tensor<?x4xf32>
+  %open = sdy.sharding_constraint %sum <@mesh, [{?}, {?}]> : tensor<?x4xf32>
+  %0 = sdy.propagation_barrier %open allowed_direction=NONE : tensor<?x4xf32>
+  %grouped = stablehlo.negate %x : tensor<?x4xf32>
+  sdy.sharding_group %grouped group_id=0 : tensor<?x4xf32>""",
+        )
+    )
+    sdy.propagate(module, hints={"b": 16})
+    (reshard,) = operations_named({"sdy.reshard"}, module)
+    assert str(get_sharding(reshard.results[0])) == '<@mesh, [{"data"}, {}]>'
+    assert not operations_named({"sdy.sharding_group", "stablehlo.negate"}, module)
+
+
+def test_propagated_programs_in_files(tmp_path):
+    module = sdy.parse(DUPLICATES)
+    sdy.propagate(module, hints={"b": 16})
+    for kind in ("text", "portable"):
+        file = tmp_path / kind
+        sdy.write(module, file, kind)
+        with collect() as said:
+            read = sdy.partition(sdy.parse(file))
+        assert said == []
+        (guard,) = read.guards
+        assert str(guard).startswith("4 divides b: padded")  # as the user has sharded it
+        assert read.hints == {"b": 16}
+
+
+FORMS = {
+    "named computation": """%0 = sdy.named_computation<"f">(%x) (%a: T) {
+    %1 = stablehlo.tanh %a : T
+    sdy.return %1 : T
+  } : (T) -> T""",
+    "composite": """%0 = stablehlo.composite "my.tanh" %x {decomposition = @tanh} : (T) -> T""",
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_functions(form):
+    text = f"""
+sdy.mesh @mesh = <["data"=4]>
+func.func private @tanh(%a: T) -> T {{
+  %0 = stablehlo.tanh %a : T
+  return %0 : T
+}}
+func.func @main(%x: T {{sdy.sharding = #sdy.sharding<@mesh, [{{"data"}}, {{}}]>}}) -> T {{
+  {FORMS[form]}
+  return %0 : T
+}}"""
+    module = sdy.parse(re.sub(r"\bT\b", "tensor<?x4xf32>", text))
+    sdy.propagate(module)
+    program = sdy.partition(module)
+    assert program.outputs[0].axes == (("data",), ())
+    x = np.arange(20, dtype="float32").reshape(5, 4)
+    np.testing.assert_allclose(program.run([x])[0], np.tanh(x), rtol=1e-5)
 
 
 @pytest.mark.parametrize("operand", [0, -1])

@@ -5,7 +5,7 @@ import pytest
 
 import pyshardy as sdy
 from mlir_sdy.diagnostics import PassError
-from pyshardy.dynamic.several_sizes import dynamic_program
+from pyshardy.frontends.torch.several_sizes import dynamic_program
 from pyshardy.sizes.size import Size
 from pyshardy.sizes.static_program import static_at
 

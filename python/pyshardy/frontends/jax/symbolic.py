@@ -17,8 +17,9 @@ from typing import Any
 
 from mlir_sdy.discardable import text_of
 from mlir_sdy.host import ir
+from mlir_sdy.values import interface_attributes
 from pyshardy.irtools.stablehlo_views import FunctionView
-from pyshardy.sizes.signature import GLOBAL_CONSTANT, entry_of, interface_attributes, write_sizes
+from pyshardy.sizes.signature import GLOBAL_CONSTANT, entry_of, write_sizes
 from pyshardy.sizes.static_program import ASSERTED, assertions_in
 from pyshardy.sizes.symbols import SizeSymbol, write_symbols
 

@@ -22,6 +22,7 @@
 | `local_maps`     | `local_map` of DTensor as manual computations                        |
 | `parallel_plan`  | placements of a program, for PyTorch and as JSON                     |
 | `dynamic_sizes`  | exported programs with symbols in the shapes of inputs               |
+| `several_sizes`  | the dynamic program of several static ones                           |
 | `mutations`      | replacement of operations that change tensors in place               |
 | `tensor_numbers` | numbers out of tensors as tensors without dimensions                 |
 | `static_shapes`  | functions whose results have given sizes                             |

@@ -4,7 +4,7 @@
 1. `torch.export` checks that the program is right for all sizes in the ranges of its symbols.
 2. It is traced again for values of the symbols, without memory or computation, so that the rest of
    the front end sees numbers only.
-3. The StableHLO programs for three values are generalized (`dynamic.several_sizes`).
+3. The StableHLO programs for three values are generalized (`several_sizes`).
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from torch.utils import _pytree as pytree
 
 from mlir_sdy.diagnostics import PassError, UsageError, error
 from mlir_sdy.host import ir
-from pyshardy.dynamic.several_sizes import dynamic_program
 from pyshardy.frontends.torch import failures
 from pyshardy.frontends.torch.fragments import module_of
+from pyshardy.frontends.torch.several_sizes import dynamic_program
 from pyshardy.sizes.size import Size
 from pyshardy.sizes.symbols import SizeSymbol, write_symbols
 

@@ -12,7 +12,7 @@ from pyshardy.irtools.analyses import UNCHANGED, UNKNOWN, Changes
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.pipeline import register_pass
 from pyshardy.pipeline.options import Help
-from pyshardy.sizes.signature import SIZES, entry_of, is_dynamic, signature_of, write_sizes
+from pyshardy.sizes.signature import SIZES, entry_of, signature_of, takes_sizes, write_sizes
 from pyshardy.sizes.size_map import SizeMap
 from pyshardy.sizes.static_program import equalized, inline_calls
 from pyshardy.sizes.symbols import declare
@@ -52,7 +52,7 @@ def annotate_sizes(
     }
     ```
     """
-    if not is_dynamic(module):
+    if not takes_sizes(module, {"symbols": symbols}):
         return UNCHANGED
     inline_calls(module)
     declare(module, signature_of(module).symbols, symbols)

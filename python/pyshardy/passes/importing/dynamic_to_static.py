@@ -12,7 +12,7 @@ from pyshardy.irtools.analyses import UNCHANGED, UNKNOWN, Changes
 from pyshardy.irtools.modules import move_contents
 from pyshardy.pipeline import register_pass
 from pyshardy.pipeline.options import Help
-from pyshardy.sizes.signature import DynamicSignature, is_dynamic
+from pyshardy.sizes.signature import DynamicSignature, takes_sizes
 from pyshardy.sizes.static_program import static_at, unified, values_with
 from pyshardy.sizes.symbols import values_in
 
@@ -60,9 +60,9 @@ def dynamic_to_static(
     }
     ```
     """
-    if not is_dynamic(module):
-        return UNCHANGED
     values = values_in([sizes], "sizes")
+    if not takes_sizes(module, {"sizes": values, "capacity": capacity}):
+        return UNCHANGED
     static = _for_capacity(module, values) if capacity else static_at(module, values)
     move_contents(static.operation, module.operation)
     return UNKNOWN

@@ -61,6 +61,7 @@ from pyshardy.partition.types.one_mesh import device_mesh_of
 from pyshardy.passes.options import PartitionCount, ReplicaCount
 from pyshardy.pipeline import register_pass
 from pyshardy.rules.signature import OperationParts
+from pyshardy.sizes.signature import check_static
 
 _MANUAL = "sdy.manual_computation"
 
@@ -110,12 +111,14 @@ def convert_global_to_local(
         enable_rgv3: whether to express replica groups along full axes by mesh axes.
 
     Raises:
-        PassError: a dimension is not divisible by its axes, an operation has no local form, or
-            both counts are above one. Divisibility is checked before anything is changed.
+        PassError: an argument has a dynamic size, a dimension is not divisible by its axes, an
+            operation has no local form, or both counts are above one. Sizes are checked before
+            anything is changed.
         UsageError: there is no such hardware.
     """
     replicas = are_replicas(replica_count, partition_count, module.operation)
     check_no_inner_modules(operations_named({"builtin.module"}, module))
+    check_static(module)
     check_number_of_devices(module)
     context = FunctionContext.of(module)
     first_channel = first_free_channel(module)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.discardable import set_discardable
 from mlir_sdy.host import ir
 from pyshardy.dynamic.plan import DYNAMIC_PROGRAM, at_hints
@@ -13,7 +12,7 @@ from pyshardy.irtools.analyses import UNCHANGED, UNKNOWN, Changes
 from pyshardy.irtools.modules import move_contents
 from pyshardy.pipeline import register_pass
 from pyshardy.pipeline.options import Help
-from pyshardy.sizes.signature import is_dynamic
+from pyshardy.sizes.signature import takes_sizes
 from pyshardy.sizes.symbols import values_in
 
 
@@ -32,9 +31,7 @@ def plan_at_hints(
     static sizes stay as they are.
     """
     values = values_in([hints], "hints")
-    if not is_dynamic(module):
-        if values:
-            raise UsageError(error("the program has no dynamic sizes, so it takes no 'hints'"))
+    if not takes_sizes(module, {"hints": values}):
         return UNCHANGED
     dynamic, static = at_hints(module, values)
     text = dynamic.operation.get_asm(enable_debug_info=True)

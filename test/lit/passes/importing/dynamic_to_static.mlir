@@ -3,7 +3,9 @@
 // RUN: sdy-opt %s --sdy-dynamic-to-static | FileCheck %s --check-prefix=HINT
 // RUN: sdy-opt %s --sdy-dynamic-to-static="sizes=b:6 capacity=true" | FileCheck %s --check-prefix=CAPACITY
 // RUN: not sdy-opt %s --sdy-dynamic-to-static=sizes=b:5 2>&1 | FileCheck %s --check-prefix=ERROR
-// RUN: not sdy-opt %s --sdy-dynamic-to-static=sizes=c:5 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// RUN: not sdy-opt %s --sdy-partition-pipeline 2>&1 | FileCheck %s --check-prefix=PARTITION
+// RUN: not sdy-opt %s --sdy-dynamic-to-static="sizes=b:6" --sdy-dynamic-to-static="sizes=b:6 capacity=true" 2>&1 | FileCheck %s --check-prefix=STATIC
+// RUN: not sdy-opt %s --sdy-dynamic-to-static --sdy-annotate-sizes=symbols=b:1.. 2>&1 | FileCheck %s --check-prefix=SYMBOLS
 // RUN: not sdy-opt %s --sdy-propagation-pipeline=dynamic=false 2>&1 | FileCheck %s --check-prefix=PROPAGATE
 // RUN: sdy-run %s --size=b=10 --hint=b=64 | FileCheck %s --check-prefix=RUNS
 // RUN: not sdy-run %s --size=b=10 --uneven=guard 2>&1 | FileCheck %s --check-prefix=GUARD
@@ -14,7 +16,9 @@
 
 // ERROR: error: b = 5 is no multiple of 2; use 4 or 6
 // CAPACITY: @main(%arg0: tensor<6x16xf32>{{.*}}, %arg1: tensor<i32>) -> tensor<24x4xf32>
-// UNKNOWN: error: sizes: the program has no size 'c'; it has b
+// PARTITION: dynamic_to_static.mlir:41:19: error: an argument of type tensor<?x16xf32> has no local type: 'sdy.partition' partitions the program for each size, and --sdy-dynamic-to-static=sizes=NAME:N makes it static
+// STATIC: error: the program has no dynamic sizes, so it takes no 'sizes' and 'capacity'
+// SYMBOLS: error: the program has no dynamic sizes, so it takes no 'symbols'
 // PROPAGATE: only supports ranked tensors with a static shape. type: tensor<?x16xf32>
 // PROPAGATE: note: 'sdy.propagate' or --sdy-propagation-pipeline finds one plan for all sizes; --sdy-dynamic-to-static=sizes=NAME:N makes it static
 // RUNS: %x {{ +}}tensor<12x16xf32>

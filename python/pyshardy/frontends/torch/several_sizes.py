@@ -19,6 +19,7 @@ or of a product of two of them, at all values; a number for which there is none 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -29,14 +30,19 @@ from mlir_sdy.late_numpy import np
 from mlir_sdy.traversal import operations_in
 from mlir_sdy.uses import replace_by
 from pyshardy.irtools.constants import constant_integers, filled, splat_of
-from pyshardy.irtools.functions import update_type
+from pyshardy.irtools.functions import FreshNames, update_type
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder, i64_attribute
+from pyshardy.irtools.stablehlo_views import CustomCallView, FunctionView
 from pyshardy.irtools.static_shapes import SIZES_OF
 from pyshardy.irtools.tensor_types import element_type_of, shape_of, with_shape
 from pyshardy.irtools.walks import tell_inserted
 from pyshardy.partition.types.padding_builder import PaddingBuilder
-from pyshardy.sizes.expressions import Expressions
-from pyshardy.sizes.reduce_windows import make_windows_dynamic, window_numbers
+from pyshardy.sizes.reduce_windows import (
+    DYNAMIC_REDUCE_WINDOW,
+    WINDOW_FIELDS,
+    move_body,
+    window_numbers,
+)
 from pyshardy.sizes.signature import entry_of, write_sizes
 from pyshardy.sizes.size import Size, number_of
 from pyshardy.sizes.size_reader import DIMENSION_SIZE
@@ -61,7 +67,7 @@ def dynamic_program(
     values = [each for each, _ in programs]
     entries = [entry_of(module) for _, module in programs]
     aligned = _aligned(entries, values)
-    generalization = _Generalization(programs[0][1], Expressions(values, sizes))
+    generalization = _Generalization(programs[0][1], _Expressions(values, sizes))
     generalization.set_arguments(entries)
     for operations in aligned:
         generalization.generalize(operations)
@@ -117,7 +123,7 @@ def _refusal(operation: ir.Operation, problem: str) -> PassError:
 class _Generalization:
     """Changes a static program to the dynamic one; see the description of the module."""
 
-    def __init__(self, module: ir.Module, expressions: Expressions):
+    def __init__(self, module: ir.Module, expressions: _Expressions):
         self._module = module
         self._entry = entry = entry_of(module)
         self._expressions = expressions
@@ -197,7 +203,7 @@ class _Generalization:
         """Give the entry its type."""
         self._start.erase()
         for window, numbers in self._windows:
-            make_windows_dynamic(self._module, window, numbers)
+            _make_windows_dynamic(self._module, window, numbers)
         update_type(self._entry)
         names = {each.operation.name for each in operations_in(self._entry)}
         tell_inserted(self._entry, *names)
@@ -358,3 +364,103 @@ _WITHOUT_FORM = frozenset(
     f"stablehlo.{name}" for name in ("custom_call", "rng", "rng_bit_generator")
 )
 """Operations whose results have sizes that follow from nothing else."""
+
+
+# --- Windows --------------------------------------------------------------------------------------
+
+
+def _make_windows_dynamic(
+    module: ir.Module, window: ir.Operation, numbers: Sequence[ir.Value]
+) -> None:
+    """Replace a `stablehlo.reduce_window` by a call.
+
+    Args:
+        module: the program.
+        window: the operation.
+        numbers: the sizes, strides, dilations and padding of its windows.
+    """
+    source, name = window.regions[0].blocks[0], FreshNames(module).name("window_0")
+    with window.context, window.location:
+        scalars = [argument.type for argument in source.arguments]
+        with ir.InsertionPoint(module.body):
+            body = StablehloBuilder().create("func.func", (), (), regions=1)
+        view = FunctionView(body)
+        view.sym_name, view.sym_visibility = name, "private"
+        view.function_type = ir.FunctionType.get(scalars, scalars[: len(scalars) // 2])
+        move_body(source, body.regions[0], "func.return")
+        own = [each.name for each in WINDOW_FIELDS]
+        kept = {key: value for key, value in window.attributes.items() if key not in own}
+        types = [result.type for result in window.results]
+        with ir.InsertionPoint(window):
+            operands = [*window.operands, *numbers]
+            call = StablehloBuilder().custom_call(DYNAMIC_REDUCE_WINDOW, operands, types, kept)
+        CustomCallView(call).called_computations = [name]
+    tell_inserted(body, *{each.operation.name for each in body.regions[0].blocks[0].operations})
+    replace_by(window, *call.results)
+
+
+# --- Expressions ----------------------------------------------------------------------------------
+
+Numbers = tuple[int, ...]
+"""A number at each of the values of the symbols."""
+
+_FEWEST_POINTS = 3
+"""The points through which a line isn't taken by chance."""
+
+_TOLERANCE = 1e-6
+
+
+class _Expressions:
+    """Finds the sizes that have given numbers at the values of symbols."""
+
+    def __init__(self, values: Sequence[Mapping[str, int]], sizes: Iterable[Size]):
+        known = dict.fromkeys([*map(Size.symbol, values[0]), *sizes])
+        pairs = (left * right for left, right in itertools.combinations_with_replacement(known, 2))
+        self._known = {
+            each: tuple(each.evaluate(one) for one in values) for each in [*known, *pairs]
+        }
+        self._found: dict[Numbers, Size | None] = {}
+
+    def of(self, numbers: Numbers) -> Size | None:
+        """Return the size with given numbers; None if there is none."""
+        if numbers not in self._found:
+            self._found[numbers] = self._linear(numbers)
+        return self._found[numbers]
+
+    def _linear(self, numbers: Numbers) -> Size | None:
+        if len(set(numbers)) == 1:
+            return Size.of(numbers[0])
+        if len(numbers) < _FEWEST_POINTS:
+            return None
+        for size, known in self._known.items():
+            factor, rest = divmod(numbers[1] - numbers[0], (known[1] - known[0]) or math.inf)
+            if rest or not factor:
+                continue
+            offset = numbers[0] - int(factor) * known[0]
+            if all(n == factor * k + offset for n, k in zip(numbers, known, strict=True)):
+                return int(factor) * size + int(offset)
+        return None
+
+    def ratio(self, numbers: Sequence[float]) -> tuple[Size, Size] | None:
+        """Return sizes `n` and `n - 1` whose quotient has given numbers, as variances have it."""
+        if min(numbers, default=0) <= 1:
+            return None
+        counts = [round(each / (each - 1)) for each in numbers]
+        size = self.of(tuple(counts))
+        pairs = zip(numbers, counts, strict=True)
+        if size is None or not all(
+            math.isclose(each * (n - 1), n, rel_tol=_TOLERANCE) for each, n in pairs
+        ):
+            return None
+        return size, size - 1
+
+    def scaled(self, numbers: Sequence[float]) -> tuple[float, Size, float] | None:
+        """Return a factor, a size and a power whose product has given numbers; None for none."""
+        for power in (-1.0, 0.5, -0.5):
+            for size, known in self._known.items():
+                if min(known) < 1:
+                    continue
+                factors = [n / k**power for n, k in zip(numbers, known, strict=True)]
+                if math.isclose(min(factors), max(factors), rel_tol=_TOLERANCE):
+                    return factors[0], size, power
+        return None
