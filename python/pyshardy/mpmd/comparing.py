@@ -3,17 +3,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import io
+import os
+import pickle
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
-from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.diagnostics import Diagnostic, UsageError, collect, emit, error
+from mlir_sdy.host import ir
 from mlir_sdy.mpmd.reading import NAMED_COMPUTATION, name_of
 from pyshardy.any_program import Program, module_of
 from pyshardy.auto.search.texts import bytes_text
 from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.display import Displayed, Table, bytes_of_text, seconds_text
+from pyshardy.frontends.files import Kind, dump
 from pyshardy.irtools.walks import operations_named
+from pyshardy.local_program.front_end_hooks import refers_to_process
 from pyshardy.mpmd.options import read_assignment
 from pyshardy.mpmd.page import pipeline_page
 from pyshardy.mpmd.partitioning import Partitioning, splits_backward
@@ -21,6 +28,7 @@ from pyshardy.mpmd.passes.importing.import_names import names_in_order
 from pyshardy.mpmd.program import MpmdProgram
 from pyshardy.mpmd.schedules.schedule import WrittenSchedule, listed
 from pyshardy.mpmd.timeline import MpmdTimeline
+from pyshardy.processes.fork import ForkedText, processors
 from pyshardy.program import PartitionedProgram
 
 
@@ -163,17 +171,73 @@ def compare(
     model = hardware if isinstance(hardware, Hardware) else load_hardware(hardware)
     limit = int(model.bytes_of_memory) if memory is None else bytes_of_text(memory, "memory")
     programs: dict[str, PartitionedProgram] = {}
-    rows: list[ComparedSchedule] = []
-    for number in microbatches or (None,):
-        given = module(number) if callable(module) and number is not None else module
-        prepared = Partitioning(
-            module_of("mpmd.compare", given), hardware=model, programs=programs, **options
-        )
-        for schedule in compared:
-            program = prepared.by(schedule)
-            rows.append(ComparedSchedule(program, program.timeline(model), number))
+    modules = {
+        number: module_of("mpmd.compare", module(number) if callable(module) else module)
+        for number in microbatches or (0,)
+    }
+
+    def rows_of(number: int) -> list[ComparedSchedule]:
+        prepared = Partitioning(modules[number], hardware=model, programs=programs, **options)
+        ordered = [prepared.by(schedule) for schedule in compared]
+        return [ComparedSchedule(each, each.timeline(model), number or None) for each in ordered]
+
+    rows = _side_by_side(modules, rows_of)
     ranked = sorted(rows, key=lambda row: row.timeline.total)
     return ScheduleComparison(tuple(ranked), limit, model)
+
+
+def _side_by_side(
+    modules: Mapping[int, ir.Module], rows_of: Callable[[int], list[ComparedSchedule]]
+) -> list[ComparedSchedule]:
+    """Return the rows of all modules, computed by as many processes as there are processors.
+
+    Args:
+        modules: the modules by the number of microbatches, which tells how long they take.
+        rows_of: the rows of a module. Its warnings are passed on in the order of the modules.
+    """
+    is_alone = any(map(refers_to_process, modules.values())) or not hasattr(os, "fork")
+    groups: list[list[int]] = [[] for _ in range(1 if is_alone else processors())]
+    for number in sorted(modules, reverse=True):
+        min(groups, key=sum).append(number)
+    found: dict[int, tuple[list[ComparedSchedule], list[Diagnostic]]] = {}
+
+    def compute(group: list[int]) -> dict[int, tuple[list[ComparedSchedule], list[Diagnostic]]]:
+        rows: dict[int, tuple[list[ComparedSchedule], list[Diagnostic]]] = {}
+        for number in group:
+            with collect() as told:
+                rows[number] = rows_of(number), told
+        return rows
+
+    first, *others = filter(None, groups)
+    forked = [ForkedText(partial(_dumped, compute, group)) for group in others]
+    try:
+        found |= compute(first)
+        for each, group in zip(forked, others, strict=True):
+            found |= _loaded(each.result(), modules[group[0]].context)
+    finally:
+        for each in forked:
+            each.cancel()
+    for number in modules:
+        for diagnostic in found[number][1]:
+            emit(diagnostic)
+    return [row for number in modules for row in found[number][0]]
+
+
+def _dumped(compute: Callable[[list[int]], Any], group: list[int]) -> str:
+    """Return what a group computes as a text for `_loaded`, in which modules are bytecode."""
+    file = io.BytesIO()
+    pickler = pickle.Pickler(file, pickle.HIGHEST_PROTOCOL)
+    pickler.persistent_id = lambda found: (
+        dump(found, Kind.BYTECODE) if isinstance(found, ir.Module) else None
+    )
+    pickler.dump(compute(group))
+    return file.getvalue().decode("latin-1")
+
+
+def _loaded(text: str, context: ir.Context) -> Any:
+    unpickler = pickle.Unpickler(io.BytesIO(text.encode("latin-1")))
+    unpickler.persistent_load = lambda payload: ir.Module.parse(payload, context)
+    return unpickler.load()
 
 
 def advise(

@@ -99,6 +99,13 @@ def _work_and_exit(prepare: Callable[[], object], work: Callable[[], object]) ->
         os._exit(status)  # also after an exception
 
 
+def processors() -> int:
+    """Return the number of processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def memory_file(name: str) -> IO[bytes]:
     """Return an empty file that is deleted when no process has it open."""
     if hasattr(os, "memfd_create"):
