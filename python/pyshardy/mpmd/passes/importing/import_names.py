@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -28,7 +27,7 @@ from pyshardy.irtools.functions import ENTRY, CallGraph, functions_of, is_privat
 from pyshardy.irtools.locations import names_in
 from pyshardy.irtools.stablehlo_views import FunctionView, callee_of, symbol_name
 from pyshardy.irtools.walks import operations_named
-from pyshardy.mpmd.rewriting.functions import entry_points
+from pyshardy.mpmd.rewriting.functions import entry_points, take_name
 from pyshardy.pipeline import register_pass
 
 _SYMBOL = re.compile(r"mpmd\.(name|tensor|broadcast|reduce|call|marker)/(.*)/(?:_\d+)?", re.DOTALL)
@@ -261,8 +260,7 @@ class _Importer:
         if callee is None:
             copy = self._copy(name, count)
             _check_without_calls(copy, "a microbatch")
-            callee = self.callees[name, count] = unused_name(name, self.taken)
-            self.taken.add(callee)
+            callee = self.callees[name, count] = take_name(name, self.taken)
             FunctionView(copy).sym_name = callee
             FunctionView(copy).sym_visibility = "private"
             self.module.body.append(copy)
@@ -306,12 +304,6 @@ def _check_without_calls(function: ir.Operation, what: str) -> None:
             "steps, with names inside of microbatches"
         )
         raise PassError(error(message, location_of(call.location)))
-
-
-def unused_name(name: str, taken: set[str]) -> str:
-    """Return a name with a number that isn't taken."""
-    numbered = (f"{name}_{number}" for number in itertools.count())
-    return next(each for each in numbered if each not in taken)
 
 
 def _forwarded(function: ir.Operation) -> ir.Operation | None:

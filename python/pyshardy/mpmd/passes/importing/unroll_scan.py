@@ -13,7 +13,8 @@ from pyshardy.irtools.loops import Counter, loop_counter
 from pyshardy.irtools.stablehlo_views import callee_of, symbol_name
 from pyshardy.irtools.walks import operations_named
 from pyshardy.mpmd.inference.mesh_sets import operands_with_free_values
-from pyshardy.mpmd.passes.importing.import_names import functions_with_names, mark_of, unused_name
+from pyshardy.mpmd.passes.importing.import_names import functions_with_names, mark_of
+from pyshardy.mpmd.rewriting.functions import take_name
 from pyshardy.pipeline import register_pass
 
 _WHILE = "stablehlo.while"
@@ -45,8 +46,7 @@ def unroll_scan(module: ir.Module) -> None:
     inside = {each for calls in found.values() for call in calls for each in _reached(graph, call)}
     for loop, calls in found.items():
         counter = _checked(loop, inside)
-        name = unused_name("scan", taken)
-        taken.add(name)
+        name = take_name("scan", taken)
         _unroll(module, loop, counter, name, descends=_are_transposed(graph, calls))
 
 
