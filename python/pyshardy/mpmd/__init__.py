@@ -26,7 +26,7 @@
 | `page`         | the report with charts of schedules                            |
 | `planning`     | the mesh of each name, by the cost model                       |
 | `boundaries`   | which layers are on which mesh                                 |
-| `passes`       | the passes, by stage                                           |
+| `passes`       | the passes, by family                                          |
 | `pipelines`    | the named pipelines of the passes                              |
 | `options`      | the text forms of options of passes                            |
 | `inference`    | the analysis of mesh inference, for the passes                 |

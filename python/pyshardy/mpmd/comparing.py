@@ -24,7 +24,7 @@ from pyshardy.local_program.front_end_hooks import refers_to_process
 from pyshardy.mpmd.options import read_assignment
 from pyshardy.mpmd.page import pipeline_page
 from pyshardy.mpmd.partitioning import Partitioning, splits_backward
-from pyshardy.mpmd.passes.importing.import_names import names_in_order
+from pyshardy.mpmd.passes.import_names import names_in_order
 from pyshardy.mpmd.program import MpmdProgram
 from pyshardy.mpmd.schedules.schedule import WrittenSchedule, listed
 from pyshardy.mpmd.timeline import MpmdTimeline

@@ -29,13 +29,13 @@ from pyshardy.irtools.walks import operations_named
 from pyshardy.mpmd import tracing
 from pyshardy.mpmd.inference.conflicts import REDUCTIONS, TRANSFERS
 from pyshardy.mpmd.options import Transfers
-from pyshardy.mpmd.passes.common.absorb_inferred_fragments import NOT_ABSORBED
-from pyshardy.mpmd.passes.exporting.validate_no_reshards import (
+from pyshardy.mpmd.passes.import_names import annotate_names
+from pyshardy.mpmd.passes.merging import NOT_ABSORBED
+from pyshardy.mpmd.passes.validating import (
     changes_sharding,
     copying_calls,
     message_of,
 )
-from pyshardy.mpmd.passes.importing.import_names import annotate_names
 from pyshardy.mpmd.pipelines import convert_shardings, export_pipeline, propagate, simplify
 from pyshardy.mpmd.plan import ExecutionPlan, UnitRecorder, execution_plan
 from pyshardy.mpmd.program import FragmentFunction, MpmdProgram
