@@ -51,6 +51,10 @@ class ComparedSchedule(NamedTuple):
         return max(each.peak_memory for each in self.timeline.meshes.values())
 
 
+_Found = dict[int, tuple[list[ComparedSchedule], list[Diagnostic]]]
+"""Rows with warnings, by the number of microbatches."""
+
+
 @dataclass(frozen=True, repr=False)
 class ScheduleComparison(Displayed):
     """The timelines of schedules, the fastest one first.
@@ -137,7 +141,8 @@ def compare(
         print(sdy.mpmd.compare(module_of, schedules=["gpipe", "1f1b"], microbatches=[4, 8],
                                hardware="h100"))
 
-    A program is imported and its fragments are partitioned once for all schedules.
+    A program is imported and its fragments are partitioned once for all schedules. Those of several
+    numbers of microbatches are partitioned by as many processes as there are processors.
 
     Args:
         module: the program, as for `partition`; with `microbatches` a function of their number that
@@ -199,31 +204,29 @@ def _side_by_side(
     groups: list[list[int]] = [[] for _ in range(1 if is_alone else processors())]
     for number in sorted(modules, reverse=True):
         min(groups, key=sum).append(number)
-    found: dict[int, tuple[list[ComparedSchedule], list[Diagnostic]]] = {}
 
-    def compute(group: list[int]) -> dict[int, tuple[list[ComparedSchedule], list[Diagnostic]]]:
-        rows: dict[int, tuple[list[ComparedSchedule], list[Diagnostic]]] = {}
+    def compute(group: list[int]) -> _Found:
+        found: _Found = {}
         for number in group:
             with collect() as told:
-                rows[number] = rows_of(number), told
-        return rows
+                found[number] = rows_of(number), told
+        return found
 
     first, *others = filter(None, groups)
     forked = [ForkedText(partial(_dumped, compute, group)) for group in others]
     try:
-        found |= compute(first)
+        found = compute(first)
         for each, group in zip(forked, others, strict=True):
             found |= _loaded(each.result(), modules[group[0]].context)
     finally:
         for each in forked:
             each.cancel()
-    for number in modules:
-        for diagnostic in found[number][1]:
-            emit(diagnostic)
+    for diagnostic in (each for number in modules for each in found[number][1]):
+        emit(diagnostic)
     return [row for number in modules for row in found[number][0]]
 
 
-def _dumped(compute: Callable[[list[int]], Any], group: list[int]) -> str:
+def _dumped(compute: Callable[[list[int]], _Found], group: list[int]) -> str:
     """Return what a group computes as a text for `_loaded`, in which modules are bytecode."""
     file = io.BytesIO()
     pickler = pickle.Pickler(file, pickle.HIGHEST_PROTOCOL)
@@ -234,7 +237,7 @@ def _dumped(compute: Callable[[list[int]], Any], group: list[int]) -> str:
     return file.getvalue().decode("latin-1")
 
 
-def _loaded(text: str, context: ir.Context) -> Any:
+def _loaded(text: str, context: ir.Context) -> _Found:
     unpickler = pickle.Unpickler(io.BytesIO(text.encode("latin-1")))
     unpickler.persistent_load = lambda payload: ir.Module.parse(payload, context)
     return unpickler.load()

@@ -63,16 +63,15 @@ def pass_modules() -> dict[str, str]:
         for module in pkgutil.iter_modules(importlib.import_module(name).__path__):
             modules[prefix + module.name.replace("_", "-")] = f"{name}.{module.name}"
     for module in pkgutil.iter_modules(importlib.import_module(MPMD).__path__):
-        source = _source(f"{MPMD}.{module.name}")
-        modules |= dict.fromkeys(_DECLARED.findall(source), f"{MPMD}.{module.name}")
+        name = f"{MPMD}.{module.name}"
+        modules |= dict.fromkeys(_DECLARED.findall(_source(name)), name)
     return modules
 
 
 def _source(module: str) -> str:
-    """Return the text of a module that needs not be imported for it."""
+    """Return the text of a module, which isn't imported."""
     spec = importlib.util.find_spec(module)
-    assert spec is not None
-    assert spec.origin is not None
+    assert spec is not None and spec.origin is not None  # noqa: PT018
     return Path(spec.origin).read_text(encoding="utf-8")
 
 

@@ -101,9 +101,8 @@ def _work_and_exit(prepare: Callable[[], object], work: Callable[[], object]) ->
 
 def processors() -> int:
     """Return the number of processors that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    may_be_told = hasattr(os, "sched_getaffinity")
+    return len(os.sched_getaffinity(0)) if may_be_told else os.cpu_count() or 1
 
 
 def memory_file(name: str) -> IO[bytes]:

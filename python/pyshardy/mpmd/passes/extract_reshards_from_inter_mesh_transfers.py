@@ -31,8 +31,7 @@ from pyshardy.mpmd.boxes import box_plan, transfer_seconds
 from pyshardy.mpmd.options import Transfers
 from pyshardy.mpmd.plan import BY_CONSUMERS, BY_PRODUCER, DIRECT, GATHERED, WAY, WAYS
 from pyshardy.mpmd.rewriting.functions import mpmd_functions
-from pyshardy.mpmd.rewriting.marks import copies
-from pyshardy.mpmd.rewriting.meshes import topology
+from pyshardy.mpmd.rewriting.marks import copies, topology
 from pyshardy.partition.resharding.cost import Reshard, reshard_cost
 from pyshardy.pipeline import register_pass
 

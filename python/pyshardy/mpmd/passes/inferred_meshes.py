@@ -29,7 +29,6 @@ from mlir_sdy.traversal import terminator_of
 from mlir_sdy.uses import replace_by
 from pyshardy.irtools.functions import update_type
 from pyshardy.irtools.stablehlo_views import symbol_name
-from pyshardy.mpmd.inference.conflicts import raise_up_to
 from pyshardy.mpmd.inference.mesh_sets import (
     BETWEEN_MESHES,
     SRC_SET,
@@ -46,16 +45,16 @@ from pyshardy.mpmd.inference.mesh_sets import (
 )
 from pyshardy.mpmd.inference.reductions import OPERATIONS, REDUCE
 from pyshardy.mpmd.inference.signatures import assign_results, place_arguments, place_callee
-from pyshardy.mpmd.inference.src_sets import src_set_of
 from pyshardy.mpmd.options import ErrorLimit, InferTransfers, MaxClones, NoEffect
+from pyshardy.mpmd.passes.analysis import src_set_of
+from pyshardy.mpmd.passes.conflicts import raise_up_to
 from pyshardy.mpmd.rewriting.functions import (
     calls_by_callee,
     functions_with_bodies,
     mpmd_functions,
     set_returned,
 )
-from pyshardy.mpmd.rewriting.marks import INFERRED_OUTPUT, mark_inferred, mark_reduction
-from pyshardy.mpmd.rewriting.meshes import topology
+from pyshardy.mpmd.rewriting.marks import INFERRED_OUTPUT, mark_inferred, mark_reduction, topology
 from pyshardy.mpmd.rewriting.regions import add_operands, erase_dead, is_used, replace_inside
 from pyshardy.mpmd.rewriting.transfers import resolve_assignments, unassigned_source, users_of
 from pyshardy.pipeline import register_pass

@@ -34,8 +34,8 @@ from pyshardy.irtools.walks import operations_named
 from pyshardy.mpmd.options import NoEffect
 from pyshardy.mpmd.rewriting.bodies import function_of_body
 from pyshardy.mpmd.rewriting.functions import dictionaries, mpmd_functions
+from pyshardy.mpmd.rewriting.marks import topology
 from pyshardy.mpmd.rewriting.merging import STAGE
-from pyshardy.mpmd.rewriting.meshes import topology
 from pyshardy.pipeline import register_pass
 
 _NUMBERED = re.compile(r"(.*)_(\d+)", re.DOTALL)

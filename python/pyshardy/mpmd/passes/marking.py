@@ -36,15 +36,15 @@ from pyshardy.mpmd.rewriting.functions import (
     result_attributes,
     top_level_operations,
 )
-from pyshardy.mpmd.rewriting.lifetimes import (
+from pyshardy.mpmd.rewriting.marks import (
     ALIASES,
     DONATED,
     LAYOUT_MODE,
     last_users,
     mark_values,
     shard_bytes,
+    topology,
 )
-from pyshardy.mpmd.rewriting.meshes import topology
 from pyshardy.mpmd.rewriting.regions import is_used, with_values
 from pyshardy.mpmd.rewriting.transfers import before_transfers
 from pyshardy.pipeline import register_pass

@@ -28,7 +28,7 @@ from mlir_sdy.values import (
     set_result_shardings,
 )
 from pyshardy.mpmd.rewriting.functions import entry_points
-from pyshardy.mpmd.rewriting.meshes import topology
+from pyshardy.mpmd.rewriting.marks import topology
 from pyshardy.pipeline import register_pass
 
 _EMPTY = "empty_mesh"

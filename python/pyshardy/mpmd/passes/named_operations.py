@@ -24,7 +24,7 @@ from pyshardy.irtools.stablehlo_views import symbol_name
 from pyshardy.irtools.walks import operations_named
 from pyshardy.mpmd.options import Assigned, NameAssignment, read_assignment
 from pyshardy.mpmd.rewriting.functions import mpmd_functions
-from pyshardy.mpmd.rewriting.meshes import check_mesh, topology
+from pyshardy.mpmd.rewriting.marks import check_mesh, topology
 from pyshardy.mpmd.rewriting.regions import negligible_producer, simplify_operations
 from pyshardy.pipeline import register_pass
 

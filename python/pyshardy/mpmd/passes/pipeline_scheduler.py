@@ -22,8 +22,8 @@ from mlir_sdy.mpmd.values import Topology
 from mlir_sdy.suggest import did_you_mean
 from pyshardy.mpmd.options import LeavesNoDependencies, check_leaves_no_dependencies
 from pyshardy.mpmd.rewriting.functions import mpmd_functions
+from pyshardy.mpmd.rewriting.marks import topology
 from pyshardy.mpmd.rewriting.merging import DROPS_TRANSFERRED, KEEPS_TRANSFERRED, STAGE
-from pyshardy.mpmd.rewriting.meshes import topology
 from pyshardy.mpmd.rewriting.ordering import needs_of, reached_from, sort_operations
 from pyshardy.mpmd.schedules.orders import WITH_STAGES
 from pyshardy.mpmd.schedules.schedule import UPSTREAM_NAMES, WrittenSchedule, read_schedule

@@ -43,8 +43,13 @@ from pyshardy.mpmd.rewriting.functions import (
     mpmd_functions,
     set_returned,
 )
-from pyshardy.mpmd.rewriting.marks import USER_INPUT, USER_OUTPUT, mark_inferred, mark_reduction
-from pyshardy.mpmd.rewriting.meshes import check_mesh
+from pyshardy.mpmd.rewriting.marks import (
+    USER_INPUT,
+    USER_OUTPUT,
+    check_mesh,
+    mark_inferred,
+    mark_reduction,
+)
 from pyshardy.mpmd.rewriting.regions import erase_dead
 from pyshardy.mpmd.rewriting.transfers import resolve_assignments, unassigned_source, users_of
 from pyshardy.pipeline import register_pass

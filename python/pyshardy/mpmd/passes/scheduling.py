@@ -23,6 +23,7 @@ from mlir_sdy.mpmd.reading import (
 from pyshardy.irtools.walks import operations_named
 from pyshardy.mpmd.options import LeavesNoDependencies, check_leaves_no_dependencies
 from pyshardy.mpmd.rewriting.functions import entry_points, mpmd_functions, top_level_operations
+from pyshardy.mpmd.rewriting.marks import topology
 from pyshardy.mpmd.rewriting.merging import (
     DROPS_TRANSFERRED,
     KEEPS_TRANSFERRED,
@@ -32,7 +33,6 @@ from pyshardy.mpmd.rewriting.merging import (
     merge,
     next_of_mesh,
 )
-from pyshardy.mpmd.rewriting.meshes import topology
 from pyshardy.mpmd.rewriting.ordering import needs_of, reached_from, sort_operations
 from pyshardy.mpmd.schedules.rules import read_schedule_rules
 from pyshardy.pipeline import register_pass

@@ -23,7 +23,7 @@ from mlir_sdy.mpmd.reading import (
 from mlir_sdy.traversal import terminator_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.mpmd.rewriting.functions import mpmd_functions, top_level_operations
-from pyshardy.mpmd.rewriting.meshes import topology
+from pyshardy.mpmd.rewriting.marks import topology
 from pyshardy.mpmd.rewriting.regions import add_operands, with_results
 from pyshardy.mpmd.rewriting.transfers import move_to_producer, move_to_user
 from pyshardy.pipeline import register_pass

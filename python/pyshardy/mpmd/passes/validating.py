@@ -30,8 +30,7 @@ from pyshardy.mpmd.options import (
     FailOnReshards,
     ParamTransferPattern,
 )
-from pyshardy.mpmd.rewriting.marks import inferred_by
-from pyshardy.mpmd.rewriting.meshes import report
+from pyshardy.mpmd.rewriting.marks import inferred_by, report
 from pyshardy.mpmd.rewriting.transfers import before_transfers
 from pyshardy.pipeline import register_pass
 

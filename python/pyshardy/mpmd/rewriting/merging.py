@@ -71,9 +71,12 @@ def merge_all(block: ir.Block, candidates: Candidates, may_merge: MayMerge) -> N
 
 def closest_user(producer: ir.Operation) -> Iterator[ir.Operation]:
     """Yield the first fragment that uses a fragment; transfers and returns don't count."""
-    users = [each for each in users_in_block(producer) if each.name == FRAGMENT]
-    if users and _is_of_mesh(users[0], producer):
-        yield users[0]
+    first: ir.Operation | None = None
+    for user in (use.owner.operation for result in producer.results for use in result.uses):
+        if user.name == FRAGMENT and user.block == producer.block:
+            first = user if first is None or user.is_before_in_block(first) else first
+    if first is not None and _is_of_mesh(first, producer):
+        yield first
 
 
 def fragment_users(producer: ir.Operation) -> Iterator[ir.Operation]:

@@ -235,7 +235,6 @@ def simplify_operations(function: ir.Operation, name: str) -> None:
         before = size
         erase_dead(body_of(function))
         for operation in reversed(operations_named({name}, function)):
-            erase_dead(body_of(operation))
             merge_equal_results(operation)
             merge_equal_operands(operation)
             _forward_operands(operation)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Errors of operations whose operands or users are on conflicting meshes."""
+"""Checks of mesh inference: errors of operations whose operands or users are on other meshes."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from pyshardy.mpmd.inference.mesh_sets import (
     read_set_of,
 )
 from pyshardy.mpmd.inference.reductions import REDUCE, annotation_of, sum_of_slices
-from pyshardy.mpmd.inference.src_sets import src_set_of
-from pyshardy.mpmd.inference.use_sets import uses_of
+from pyshardy.mpmd.options import ErrorLimit
+from pyshardy.mpmd.passes.analysis import src_set_of, uses_of
 from pyshardy.mpmd.rewriting.functions import functions_with_bodies, mpmd_functions
+from pyshardy.pipeline import register_pass
 
 _REMEDY = "Add an explicit transfer to fix this.\nTo handle this automatically, set"
 TRANSFERS = "`mpmd_infer_transfers`, the pass option 'infer-transfers'"
@@ -29,30 +30,28 @@ REDUCTIONS = "`mpmd_infer_cross_mesh_reductions`, the pass option 'infer-cross-m
 """The remedies as options of C++ Shardy and of passes."""
 
 
-def check_src_sets(module: ir.Module, limit: int) -> None:
+@register_pass("mpmd-infer-mesh-validate-src-set-not-empty", release="0.10.2")
+def infer_mesh_validate_src_set_not_empty(
+    module: ir.Module, *, error_limit: ErrorLimit = 5
+) -> None:
     """Check that each operation can be on a mesh.
 
-    Args:
-        module: the program.
-        limit: the most errors to report; -1 for all.
-
     Raises:
-        PassError: an operation has operands on conflicting meshes.
+        PassError: the operands of an operation are on conflicting meshes.
     """
-    raise_up_to(limit, _empty(module))
+    raise_up_to(error_limit, _empty(module))
 
 
-def check_use_sets(module: ir.Module, limit: int) -> None:
+@register_pass("mpmd-infer-mesh-validate-no-additional-transfers-needed", release="0.10.2")
+def infer_mesh_validate_no_additional_transfers_needed(
+    module: ir.Module, *, error_limit: ErrorLimit = 5
+) -> None:
     """Check that each operation can be on the meshes that use it.
 
-    Args:
-        module: the program.
-        limit: the most errors to report; -1 for all.
-
     Raises:
-        PassError: an operation is used on a mesh where it can't be.
+        PassError: an operation is used on a mesh where it cannot be.
     """
-    raise_up_to(limit, _not_contained(module))
+    raise_up_to(error_limit, _not_contained(module))
 
 
 def raise_up_to(limit: int, found: Iterable[Diagnostic]) -> None:
