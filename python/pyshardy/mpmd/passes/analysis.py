@@ -84,16 +84,19 @@ def infer_mesh_populate_use_set(module: ir.Module) -> None:
 
 def uses_of(value: ir.Value) -> list[ir.Operation]:
     """Return the operations of the block of a value that use it, the last one first."""
+    return list(_operands_by_user(value))
+
+
+def _operands_by_user(value: ir.Value) -> dict[ir.Operation, list[int]]:
+    """Return the operations of `uses_of`, with the operands that are the value, the last first."""
     owner = value.owner
     block = owner if isinstance(owner, ir.Block) else owner.operation.block
-    users = {in_block(use.owner.operation, block): None for use in value.uses}
-    return in_order_of_text(list(reversed(users)))[::-1]  # uses are listed the last one first
-
-
-def _indices(user: ir.Operation, value: ir.Value) -> list[int]:
-    """Return at which operands an operation takes a value, the last first; calls have hundreds."""
-    numbers = (use.operand_number for use in value.uses if use.owner.operation == user)
-    return sorted(numbers, reverse=True)
+    found: dict[ir.Operation, list[int]] = {}
+    for use in value.uses:  # the last one first
+        user = in_block(use.owner.operation, block)
+        found.setdefault(user, []).append(use.operand_number)
+    ordered = in_order_of_text(list(reversed(found)))
+    return {user: sorted(found[user], reverse=True) for user in reversed(ordered)}
 
 
 def _of_assign(operation: ir.Operation) -> MeshSet:
@@ -148,9 +151,9 @@ class _UseSets:
         write_sets_of_results(function, USE_SET, found)
 
     def _of_value(self, value: ir.Value) -> MeshSet:
-        return union(self._of_user(user, value) for user in uses_of(value))
+        return union(self._of_user(*each) for each in _operands_by_user(value).items())
 
-    def _of_user(self, user: ir.Operation, value: ir.Value) -> MeshSet:
+    def _of_user(self, user: ir.Operation, operands: list[int]) -> MeshSet:
         if user.name == ASSIGN:
             return _of_assign(user)
         if user.name in BETWEEN_MESHES:
@@ -158,16 +161,14 @@ class _UseSets:
         if user.name == CALL:
             callee = self._functions[CallView(user).callee]
             arguments = body_of(callee).arguments
-            return union(
-                read_set(arguments[index], USE_SET) or {} for index in _indices(user, value)
-            )
+            return union(read_set(arguments[index], USE_SET) or {} for index in operands)
         if user.name == "func.return":
             parent = user.parent
             assert parent is not None, "it ends a function"
             function = parent.operation
             if is_entry_point(function):
                 return {}
-            return union(self._of_result(function, index) for index in _indices(user, value))
+            return union(self._of_result(function, index) for index in operands)
         return read_set_of(user, USE_SET) or {}
 
 
