@@ -20,7 +20,6 @@ from mlir_sdy.mpmd.reading import (
     is_user_fragment,
     mesh_name_of,
     operations_of,
-    origins_of,
 )
 from mlir_sdy.mpmd.values import UserOrigins
 from pyshardy.irtools.stablehlo_views import symbol_name
@@ -39,6 +38,7 @@ from pyshardy.mpmd.rewriting.merging import (
     merge_all,
     next_of_mesh,
     stages_agree,
+    transpose_counts,
 )
 from pyshardy.mpmd.rewriting.regions import erase_dead
 from pyshardy.mpmd.rewriting.transfers import in_order_of_text, move_to_producer, move_to_user
@@ -185,9 +185,7 @@ def merge_user_fragments_into_scheduling_units(module: ir.Module) -> None:
 def _are_of_one_unit(producer: ir.Operation, consumer: ir.Operation) -> bool:
     if not (is_user_fragment(producer) and is_user_fragment(consumer)):
         return False
-    counts = {
-        origin.transpose_count for each in (producer, consumer) for origin in origins_of(each)
-    }
+    counts = transpose_counts(producer, consumer)
     counters = integer_of(producer, CALL_COUNTER), integer_of(consumer, CALL_COUNTER)
     is_same_call = None in counters or counters[0] == counters[1]
     return len(counts) == 1 and is_same_call and stages_agree(producer, consumer)
@@ -203,16 +201,16 @@ def merge_forward_with_backward(module: ir.Module) -> None:
     for function in mpmd_functions(module):
         merge_all(body_of(function), next_of_mesh, _is_backward_of)
         for fragment in operations_named({FRAGMENT}, function):
-            counts = {origin.transpose_count for origin in origins_of(fragment)}
-            if counts == {0, 1}:  # It is no half of a backward fragment any more.
+            if transpose_counts(fragment) == {
+                0,
+                1,
+            }:  # It is no half of a backward fragment any more.
                 remove_discardable(fragment, KEEPS_TRANSFERRED, DROPS_TRANSFERRED)
 
 
 def _is_backward_of(producer: ir.Operation, consumer: ir.Operation) -> bool:
-    counts = [
-        {origin.transpose_count for origin in origins_of(each)} for each in (producer, consumer)
-    ]
-    return counts == [{0}, {1}] and any(each.owner == producer for each in consumer.operands)
+    counts = transpose_counts(producer), transpose_counts(consumer)
+    return counts == ({0}, {1}) and any(each.owner == producer for each in consumer.operands)
 
 
 @register_pass("mpmd-rule-based-merge", release="0.10.2")

@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 
 from mlir_sdy.diagnostics import PassError, UsageError, error, note
-from mlir_sdy.discardable import has_discardable
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.mpmd.reading import (
     CALL_COUNTER,
@@ -16,14 +15,13 @@ from mlir_sdy.mpmd.reading import (
     is_user_fragment,
     mesh_name_of,
     operations_of,
-    origins_of,
 )
 from mlir_sdy.mpmd.values import Topology
 from mlir_sdy.suggest import did_you_mean
 from pyshardy.mpmd.options import LeavesNoDependencies, check_leaves_no_dependencies
 from pyshardy.mpmd.rewriting.functions import mpmd_functions
 from pyshardy.mpmd.rewriting.marks import topology
-from pyshardy.mpmd.rewriting.merging import DROPS_TRANSFERRED, KEEPS_TRANSFERRED, STAGE
+from pyshardy.mpmd.rewriting.merging import STAGE, half_of, transpose_counts
 from pyshardy.mpmd.rewriting.ordering import needs_of, reached_from, sort_operations
 from pyshardy.mpmd.schedules.orders import WITH_STAGES
 from pyshardy.mpmd.schedules.schedule import UPSTREAM_NAMES, WrittenSchedule, read_schedule
@@ -105,12 +103,10 @@ class _Scheduler:
             if not is_user_fragment(operation):
                 continue
             counter = integer_of(operation, CALL_COUNTER)
-            counts = {origin.transpose_count for origin in origins_of(operation)}
+            counts = transpose_counts(operation)
             if counter is None or counts not in ({0}, {1}):
                 continue
-            kind = "F" if counts == {0} else "B"
-            for mark, half in ((KEEPS_TRANSFERRED, "Ba"), (DROPS_TRANSFERRED, "Bw")):
-                kind = half if has_discardable(operation, mark) else kind
+            kind = ("F" if counts == {0} else "B") + half_of(operation)
             stage = integer_of(operation, STAGE)
             found[number] = SchedulingUnit(kind, counter, -1 if stage is None else stage)
         return found

@@ -18,7 +18,6 @@ from mlir_sdy.mpmd.reading import (
     is_user_fragment,
     mesh_name_of,
     operations_of,
-    origins_of,
 )
 from pyshardy.irtools.walks import operations_named
 from pyshardy.mpmd.options import LeavesNoDependencies, check_leaves_no_dependencies
@@ -32,6 +31,7 @@ from pyshardy.mpmd.rewriting.merging import (
     fragment_users,
     merge,
     next_of_mesh,
+    transpose_counts,
 )
 from pyshardy.mpmd.rewriting.ordering import needs_of, reached_from, sort_operations
 from pyshardy.mpmd.schedules.rules import read_schedule_rules
@@ -120,9 +120,7 @@ def remat_fragment(
 
 
 def _counts(operation: ir.Operation) -> set[int]:
-    if not is_user_fragment(operation):
-        return set()
-    return {origin.transpose_count for origin in origins_of(operation)}
+    return transpose_counts(operation) if is_user_fragment(operation) else set()
 
 
 def _match(forward: ir.Operation, backward: ir.Operation) -> bool:
@@ -146,7 +144,7 @@ def scheduling_units_verifier(module: ir.Module) -> None:
         counters: list[int] = []
         for fragment in operations_named({FRAGMENT}, function):
             counter = integer_of(fragment, CALL_COUNTER)
-            counts = {origin.transpose_count for origin in origins_of(fragment)}
+            counts = transpose_counts(fragment)
             if is_user_fragment(fragment) and counter is not None and counts in ({0}, {1}):
                 counters.append(counter)
                 units.append((mesh_name_of(fragment), counts.pop()))
@@ -178,7 +176,7 @@ def verify_stage_merging(module: ir.Module) -> None:
             stage = integer_of(fragment, STAGE)
             if stage is None:
                 continue
-            counts = tuple(sorted({origin.transpose_count for origin in origins_of(fragment)}))
+            counts = tuple(sorted(transpose_counts(fragment)))
             marks = [has_discardable(fragment, each) for each in _MARKS]
             key = (mesh_name_of(fragment), stage, counts, *marks)
             for other in first.setdefault(key, []):
@@ -192,7 +190,7 @@ _MARKS = (KEEPS_TRANSFERRED, DROPS_TRANSFERRED, REMAT)
 
 
 def _not_merged(fragment: ir.Operation, other: ir.Operation) -> PassError:
-    counts = sorted({origin.transpose_count for origin in origins_of(fragment)})
+    counts = sorted(transpose_counts(fragment))
     marks = [each for each in _MARKS if has_discardable(fragment, each)]
     message = (
         f"Fragments of stage {integer_of(fragment, STAGE)} on mesh {mesh_name_of(fragment)} are "

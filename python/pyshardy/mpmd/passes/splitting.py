@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from mlir_sdy.discardable import has_discardable, set_discardable
+from mlir_sdy.discardable import set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.mpmd.attributes import mesh_tensor
@@ -32,7 +32,12 @@ from mlir_sdy.values import (
 from pyshardy.irtools.walks import operations_named
 from pyshardy.mpmd.inference.mesh_sets import operands_with_free_values
 from pyshardy.mpmd.rewriting.functions import mpmd_functions
-from pyshardy.mpmd.rewriting.merging import DROPS_TRANSFERRED, KEEPS_TRANSFERRED
+from pyshardy.mpmd.rewriting.merging import (
+    DROPS_TRANSFERRED,
+    KEEPS_TRANSFERRED,
+    half_of,
+    transpose_counts,
+)
 from pyshardy.mpmd.rewriting.regions import drop_unused, merge_equal_results, replace_inside
 from pyshardy.mpmd.rewriting.transfers import in_order_of_text
 from pyshardy.pipeline import register_pass
@@ -52,10 +57,7 @@ def split_bwd_fragments(module: ir.Module) -> None:
     """
     for function in mpmd_functions(module):
         for each in operations_named({FRAGMENT}, function):
-            counts = {origin.transpose_count for origin in origins_of(each)}
-            if counts == {1} and not any(
-                has_discardable(each, mark) for mark in (KEEPS_TRANSFERRED, DROPS_TRANSFERRED)
-            ):
+            if transpose_counts(each) == {1} and not half_of(each):
                 _split(each)
 
 

@@ -42,6 +42,19 @@ DROPS_TRANSFERRED = "split_drop_transferred"
 HALVES = {"keep": KEEPS_TRANSFERRED, "drop": DROPS_TRANSFERRED}
 """The marks of the halves of split fragments, by their names in rules."""
 
+
+def transpose_counts(*fragments: ir.Operation) -> set[int]:
+    """Return how often the names of fragments are transposed."""
+    return {origin.transpose_count for each in fragments for origin in origins_of(each)}
+
+
+def half_of(fragment: ir.Operation) -> str:
+    """Return `a` or `w` for the halves of a split backward fragment, else an empty text."""
+    if has_discardable(fragment, DROPS_TRANSFERRED):
+        return "w"
+    return "a" if has_discardable(fragment, KEEPS_TRANSFERRED) else ""
+
+
 MayMerge = Callable[[ir.Operation, ir.Operation], bool]
 """Whether a producer and a consumer may merge."""
 
