@@ -25,11 +25,11 @@ from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.display import Displayed, Table, bytes_of_text, counted, seconds_text
 from pyshardy.mpmd.boundaries import Boundaries, Chain, best_boundaries
 from pyshardy.mpmd.partitioning import partition
-from pyshardy.mpmd.passes.extract_reshards_from_inter_mesh_transfers import (
+from pyshardy.mpmd.passes.import_names import names_in_order
+from pyshardy.mpmd.passes.reshards import (
     OpenTransfer,
     ways_of,
 )
-from pyshardy.mpmd.passes.import_names import names_in_order
 from pyshardy.mpmd.plan import FragmentCall, MeshTransfer
 from pyshardy.mpmd.program import MpmdProgram
 from pyshardy.mpmd.schedules.schedule import (
