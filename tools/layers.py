@@ -104,7 +104,7 @@ BUDGETS = {
     "local_program": 1_350,
     "lsp": 1_840,
     "mcp": 920,
-    "mpmd": 12_400,
+    "mpmd": 12_410,
     "partition": 17_460,
     "passes": 14_950,
     "pipeline": 2_570,

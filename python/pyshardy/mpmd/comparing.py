@@ -6,7 +6,7 @@ from __future__ import annotations
 import io
 import os
 import pickle
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -176,54 +176,63 @@ def compare(
     model = hardware if isinstance(hardware, Hardware) else load_hardware(hardware)
     limit = int(model.bytes_of_memory) if memory is None else bytes_of_text(memory, "memory")
     programs: dict[str, PartitionedProgram] = {}
-    modules = {
-        number: module_of("mpmd.compare", module(number) if callable(module) else module)
-        for number in microbatches or (0,)
-    }
 
-    def rows_of(number: int) -> list[ComparedSchedule]:
-        prepared = Partitioning(modules[number], hardware=model, programs=programs, **options)
+    def traced(number: int) -> ir.Module:
+        return module_of("mpmd.compare", module(number) if callable(module) else module)
+
+    def rows_of(given: ir.Module, number: int) -> list[ComparedSchedule]:
+        prepared = Partitioning(given, hardware=model, programs=programs, **options)
         ordered = [prepared.by(schedule) for schedule in compared]
         return [ComparedSchedule(each, each.timeline(model), number or None) for each in ordered]
 
-    rows = _side_by_side(modules, rows_of)
+    rows = _side_by_side(microbatches or (0,), traced, rows_of)
     ranked = sorted(rows, key=lambda row: row.timeline.total)
     return ScheduleComparison(tuple(ranked), limit, model)
 
 
 def _side_by_side(
-    modules: Mapping[int, ir.Module], rows_of: Callable[[int], list[ComparedSchedule]]
+    numbers: Sequence[int],
+    traced: Callable[[int], ir.Module],
+    rows_of: Callable[[ir.Module, int], list[ComparedSchedule]],
 ) -> list[ComparedSchedule]:
     """Return the rows of all modules, computed by as many processes as there are processors.
 
     Args:
-        modules: the modules by the number of microbatches, which tells how long they take.
-        rows_of: the rows of a module. Its warnings are passed on in the order of the modules.
+        numbers: the numbers of microbatches, which tell how long modules take.
+        traced: returns the module of a number; it runs in this process, as JAX has threads.
+        rows_of: returns the rows of a module. Its warnings are passed on in the order of `numbers`.
     """
-    is_alone = any(map(refers_to_process, modules.values())) or not hasattr(os, "fork")
-    groups: list[list[int]] = [[] for _ in range(1 if is_alone else processors())]
-    for number in sorted(modules, reverse=True):
+    groups: list[list[int]] = [[] for _ in range(processors() if hasattr(os, "fork") else 1)]
+    for number in sorted({*numbers}, reverse=True):
         min(groups, key=sum).append(number)
+    own, *others = filter(None, groups)
+    modules: dict[int, ir.Module] = {}
+    forked: list[ForkedText] = []
 
     def compute(group: list[int]) -> _Found:
         found: _Found = {}
         for number in group:
             with collect() as told:
-                found[number] = rows_of(number), told
+                found[number] = rows_of(modules[number], number), told
         return found
 
-    first, *others = filter(None, groups)
-    forked = [ForkedText(partial(_dumped, compute, group)) for group in others]
     try:
-        found = compute(first)
-        for each, group in zip(forked, others, strict=True):
-            found |= _loaded(each.result(), modules[group[0]].context)
+        for group in others:
+            modules |= {number: traced(number) for number in group}
+            if any(refers_to_process(modules[number]) for number in group):
+                own += group
+            else:
+                forked.append(ForkedText(partial(_dumped, compute, group)))
+        modules |= {number: traced(number) for number in own if number not in modules}
+        found = compute(own)
+        for each in forked:
+            found |= _loaded(each.result(), modules[own[0]].context)
     finally:
         for each in forked:
             each.cancel()
-    for diagnostic in (each for number in modules for each in found[number][1]):
+    for diagnostic in (each for number in numbers for each in found[number][1]):
         emit(diagnostic)
-    return [row for number in modules for row in found[number][0]]
+    return [row for number in numbers for row in found[number][0]]
 
 
 def _dumped(compute: Callable[[list[int]], _Found], group: list[int]) -> str:
