@@ -21,7 +21,7 @@ from mlir_sdy.traversal import terminator_of
 from mlir_sdy.uses import replace_by
 from pyshardy.irtools.walks import operations_named
 from pyshardy.mpmd.rewriting.functions import mpmd_functions, set_returned, top_level_operations
-from pyshardy.mpmd.rewriting.marks import copies
+from pyshardy.mpmd.rewriting.marks import copies, is_on_host
 from pyshardy.mpmd.rewriting.regions import (
     drop_unused,
     drop_unused_results,
@@ -108,7 +108,7 @@ def _earlier(operation: ir.Operation) -> ir.Value | None:
     """Return the value that a chain of transfers to the same type begins with."""
     target = operation.results[0].type
     value = operation.operands[0]
-    while not _is_on_host(value):
+    while not is_on_host(value):
         if value.type == target:
             return value
         before = producer(value, TRANSFER)
@@ -116,11 +116,6 @@ def _earlier(operation: ir.Operation) -> ir.Value | None:
             return None
         value = before.operands[0]
     return None
-
-
-def _is_on_host(value: ir.Value) -> bool:
-    found = mesh_type(value)
-    return found is not None and found.is_on_host
 
 
 _MARK = "uniquify"

@@ -20,7 +20,6 @@ from mlir_sdy.mpmd.reading import (
     TRANSFER,
     body_of,
     mesh_name_of,
-    mesh_type,
     producer,
     returned_values,
     users_of,
@@ -40,6 +39,8 @@ from pyshardy.mpmd.rewriting.marks import (
     ALIASES,
     DONATED,
     LAYOUT_MODE,
+    is_on_device,
+    is_on_host,
     last_users,
     mark_values,
     shard_bytes,
@@ -96,20 +97,15 @@ def _mark_host(
     fragment: ir.Operation, name: str, values: Iterable[ir.Value], on_host: set[ir.Value]
 ) -> None:
     kind = ir.StringAttr.get(PINNED_HOST, fragment.context)
-    marks = [{_KIND: kind} if _has_host_type(each) or each in on_host else {} for each in values]
+    marks = [{_KIND: kind} if is_on_host(each) or each in on_host else {} for each in values]
     mark_values(fragment, name, marks)
-
-
-def _has_host_type(value: ir.Value) -> bool:
-    found = mesh_type(value)
-    return found is not None and found.is_on_host
 
 
 def _check_results(function: ir.Operation, on_host: set[ir.Value]) -> None:
     attributes = result_attributes(function)
     for index, value in enumerate(returned_values(function)):
         says_host = _is_host(attributes[index].get(_KIND))
-        if _has_host_type(value) or says_host == (value in on_host):
+        if is_on_host(value) or says_host == (value in on_host):
             continue
         declared, actual = (f"'{PINNED_HOST}'", "the devices'")[:: 1 if says_host else -1]
         message = (
@@ -277,11 +273,11 @@ def _marks(
     """Return the attributes of each operand of a fragment."""
     free: dict[ir.Type, list[int]] = {}
     for index, each in enumerate(fragment.results):
-        if not _on_host(each):
+        if is_on_device(each):
             free.setdefault(each.type, []).append(index)
     marks: list[dict[str, Any]] = [{} for _ in fragment.operands]
     for mark, value in zip(marks, fragment.operands, strict=True):
-        is_last = last[value] == fragment and not _on_host(value)
+        is_last = last[value] == fragment and is_on_device(value)
         if not is_last or any(user.name == TRANSFER for user in users_of(value)):
             continue
         wanted: int | None = None
@@ -302,11 +298,6 @@ def _marks(
         else:
             mark[DONATED] = ir.BoolAttr.get(value=True, context=fragment.context)
     return marks
-
-
-def _on_host(value: ir.Value) -> bool:
-    found = mesh_type(value)
-    return found is None or found.is_on_host
 
 
 def _result_for(output: int, fragment: ir.Operation, function: ir.Operation) -> int | None:
@@ -359,11 +350,11 @@ def _mark_reserved(function: ir.Operation) -> None:
         operands = set(operation.operands)
         if operation.name == FRAGMENT:
             mesh = mesh_name_of(operation)
-            for value in filter(_is_on_device, operands):
+            for value in filter(is_on_device, operands):
                 add(value, -1)
             number = ir.IntegerType.get_signless(64, function.context)
             set_discardable(operation, RESERVED_BYTES, ir.IntegerAttr.get(number, live[mesh]))
-            for value in filter(_is_on_device, operands):
+            for value in filter(is_on_device, operands):
                 add(value)
         for result in operation.results:
             if is_used(result):
@@ -371,8 +362,3 @@ def _mark_reserved(function: ir.Operation) -> None:
         for value in operands - kept:
             if last[value] == operation:
                 add(value, -1)
-
-
-def _is_on_device(value: ir.Value) -> bool:
-    found = mesh_type(value)
-    return found is not None and not found.is_on_host

@@ -13,7 +13,7 @@ from mlir_sdy.discardable import get_discardable, set_discardable
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.mpmd.attributes import MeshTensorType
 from mlir_sdy.mpmd.building import fragment, return_
-from mlir_sdy.mpmd.reading import body_of, operations_of
+from mlir_sdy.mpmd.reading import body_of, mesh_type, operations_of
 from mlir_sdy.mpmd.values import Topology
 from mlir_sdy.mpmd.verify import mesh_in, topology_around
 from mlir_sdy.verify.violation import ConstraintViolation
@@ -133,6 +133,18 @@ DONATED = "jax.buffer_donor"
 
 LAYOUT_MODE = "mhlo.layout_mode"
 """The attribute of an argument or result with its layout in memory, for C++ Shardy's runtime."""
+
+
+def is_on_host(value: ir.Value) -> bool:
+    """Whether a value is on a mesh, in the memory of the host."""
+    found = mesh_type(value)
+    return found is not None and found.is_on_host
+
+
+def is_on_device(value: ir.Value) -> bool:
+    """Whether a value is on a mesh, in the memory of the devices."""
+    found = mesh_type(value)
+    return found is not None and not found.is_on_host
 
 
 def last_users(function: ir.Operation) -> dict[ir.Value, ir.Operation]:
