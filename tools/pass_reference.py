@@ -23,11 +23,10 @@ sys.path[:0] = [str(ROOT / "dialect"), str(ROOT / "python")]
 from generated_files import write_or_check  # noqa: E402
 from pyshardy.pipeline import Option, PassInfo, PipelineInfo, passes, pipelines  # noqa: E402
 from pyshardy.pipeline.options import option_text, origin_text  # noqa: E402
-from pyshardy.pipeline.pass_package import MPMD_STAGES, STAGES, pass_modules  # noqa: E402
+from pyshardy.pipeline.pass_package import STAGES, pass_modules  # noqa: E402
 
 PAGE = ROOT / "docs" / "reference" / "passes.md"
 PACKAGE = ROOT / "python" / "pyshardy" / "passes"
-MPMD_PACKAGE = ROOT / "python" / "pyshardy" / "mpmd" / "passes"
 
 OLDEST = "0.10.2"
 """The oldest supported release of jaxlib."""
@@ -117,7 +116,6 @@ def stubs() -> dict[Path, str]:
     name = "pyshardy.passes"
     written = {PACKAGE / "__init__.pyi": _stub((name, stage) for stage in sorted(STAGES))}
     packages = [(f"{name}.{stage}", PACKAGE / stage) for stage in STAGES]
-    packages += [(f"pyshardy.mpmd.passes.{stage}", MPMD_PACKAGE / stage) for stage in MPMD_STAGES]
     for package, folder in packages:
         functions = sorted(module.name for module in pkgutil.iter_modules([str(folder)]))
         written[folder / "__init__.pyi"] = _stub(

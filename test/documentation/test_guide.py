@@ -9,6 +9,7 @@ import re
 import runpy
 from pathlib import Path
 
+import jax_devices  # noqa: F401 (before JAX looks for devices; guides need eight)
 import pytest
 
 import pyshardy as sdy

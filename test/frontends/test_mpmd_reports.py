@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Comparisons of schedules, explanations of transfers and fragments, advice, and report pages."""
 
+import os
 import shutil
 
 import jax.numpy as jnp
@@ -9,7 +10,10 @@ import pytest
 from mpmd_models import SHAPES, products
 
 import pyshardy as sdy
+from mlir_sdy.diagnostics import collect, emit, warning
 from pyshardy.cli.mpmd import main
+from pyshardy.mpmd import comparing
+from pyshardy.mpmd.program import MpmdProgram
 
 CHROMIUM = shutil.which("chromium")
 SCHEDULES = ["gpipe", "1f1b", "zb-h1"]
@@ -53,6 +57,26 @@ def test_compared_programs_share_fragments(comparison):
         for name in ("gpipe", "1f1b")
     )
     assert {id(each) for each in gpipe.programs} == {id(each) for each in other.programs}
+
+
+def test_programs_are_compared_side_by_side(monkeypatch):
+    """The smaller program is partitioned by a forked process, whose warnings come first."""
+    timeline = MpmdProgram.timeline
+
+    def told(self, hardware):
+        emit(warning(f"{len(self.plan.calls)} calls in process {os.getpid()}"))
+        return timeline(self, hardware)
+
+    monkeypatch.setattr(comparing, "processors", lambda: 2)
+    monkeypatch.setattr(MpmdProgram, "timeline", told)
+    with collect() as said:
+        found = sdy.mpmd.compare(
+            module_of, schedules=["gpipe"], microbatches=[2, 4], hardware="h100"
+        )
+    counts = {row.microbatches: len(row.program.plan.calls) for row in found.rows}
+    words = [each.message.split() for each in said]
+    assert [int(each[0]) for each in words] == [counts[2], counts[4]]
+    assert words[0][-1] != str(os.getpid()) == words[1][-1]
 
 
 def test_comparison_on_the_command_line(tmp_path, capsys):

@@ -6,7 +6,9 @@ import time
 from dataclasses import replace
 from functools import cache
 
+import jax
 import jax.numpy as jnp
+import jax_devices
 import numpy as np
 import pytest
 from case_counts import spread
@@ -77,6 +79,7 @@ def test_threads_compute_equal_bits(small, backend):
 
 def test_number_of_devices_of_xla(monkeypatch):
     """A mesh has virtual devices of its own, whatever flags JAX has here; GPUs may be too few."""
+    assert len(jax.devices()) == jax_devices.COUNT  # the flags are for other processes only
     monkeypatch.setenv("XLA_FLAGS", "--xla_force_host_platform_device_count=1")
     monkeypatch.setenv("JAX_PLATFORMS", "cpu")
     model = products(2)

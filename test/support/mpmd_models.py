@@ -6,6 +6,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import jax_devices  # noqa: F401 (before JAX looks for devices)
 import numpy as np
 from jax.sharding import PartitionSpec as P
 

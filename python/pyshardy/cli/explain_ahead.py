@@ -25,7 +25,7 @@ from pyshardy.explain.program import ExplainedProgram
 from pyshardy.explain.reasons import ProgramForm
 from pyshardy.forms import Form
 from pyshardy.pipeline.collection import collection_paused
-from pyshardy.processes.fork import ForkedText
+from pyshardy.processes.fork import ForkedText, processors
 from pyshardy.propagation.debugging.explanation import Propagation
 
 
@@ -53,7 +53,7 @@ class ReportAhead:
     ) -> None:
         self._form: Form = form
         self._fewest_operations = fewest_operations
-        self._num_processors = num_processors or _usable_processors()
+        self._num_processors = num_processors or processors()
         self._program: ForkedText | None = None
         self._costs: ForkedText | None = None
 
@@ -105,9 +105,3 @@ class ReportAhead:
 def _packed_if_valid(module: ir.Module, record: Propagation, form: Form) -> str:
     verify(module)
     return packed(program_data(module, record, ProgramForm(record, form)))
-
-
-def _usable_processors() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -26,10 +26,10 @@
 | `page`         | the report with charts of schedules                            |
 | `planning`     | the mesh of each name, by the cost model                       |
 | `boundaries`   | which layers are on which mesh                                 |
-| `passes`       | the passes, by stage                                           |
+| `passes`       | the passes, by family                                          |
 | `pipelines`    | the named pipelines of the passes                              |
 | `options`      | the text forms of options of passes                            |
-| `inference`    | the analysis of mesh inference, for the passes                 |
+| `inference`    | sets of meshes and reductions, for the passes                  |
 | `rewriting`    | changes of functions, fragments and calls, for the passes      |
 | `schedules`    | in which order each mesh runs its fragments                    |
 | `simulator`    | when each mesh runs each fragment under a schedule             |

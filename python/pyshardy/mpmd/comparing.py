@@ -3,24 +3,32 @@
 
 from __future__ import annotations
 
+import io
+import os
+import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
-from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.diagnostics import Diagnostic, UsageError, collect, emit, error
+from mlir_sdy.host import ir
 from mlir_sdy.mpmd.reading import NAMED_COMPUTATION, name_of
 from pyshardy.any_program import Program, module_of
 from pyshardy.auto.search.texts import bytes_text
 from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.display import Displayed, Table, bytes_of_text, seconds_text
+from pyshardy.frontends.files import Kind, dump
 from pyshardy.irtools.walks import operations_named
+from pyshardy.local_program.front_end_hooks import refers_to_process
 from pyshardy.mpmd.options import read_assignment
 from pyshardy.mpmd.page import pipeline_page
 from pyshardy.mpmd.partitioning import Partitioning, splits_backward
-from pyshardy.mpmd.passes.importing.import_names import names_in_order
+from pyshardy.mpmd.passes.import_names import names_in_order
 from pyshardy.mpmd.program import MpmdProgram
 from pyshardy.mpmd.schedules.schedule import WrittenSchedule, listed
 from pyshardy.mpmd.timeline import MpmdTimeline
+from pyshardy.processes.fork import ForkedText, processors
 from pyshardy.program import PartitionedProgram
 
 
@@ -41,6 +49,10 @@ class ComparedSchedule(NamedTuple):
     def peak_memory(self) -> int:
         """The most bytes on a device of any mesh."""
         return max(each.peak_memory for each in self.timeline.meshes.values())
+
+
+_Found = dict[int, tuple[list[ComparedSchedule], list[Diagnostic]]]
+"""Rows with warnings, by the number of microbatches."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -129,7 +141,8 @@ def compare(
         print(sdy.mpmd.compare(module_of, schedules=["gpipe", "1f1b"], microbatches=[4, 8],
                                hardware="h100"))
 
-    A program is imported and its fragments are partitioned once for all schedules.
+    A program is imported and its fragments are partitioned once for all schedules. Those of several
+    numbers of microbatches are partitioned by as many processes as there are processors.
 
     Args:
         module: the program, as for `partition`; with `microbatches` a function of their number that
@@ -163,17 +176,80 @@ def compare(
     model = hardware if isinstance(hardware, Hardware) else load_hardware(hardware)
     limit = int(model.bytes_of_memory) if memory is None else bytes_of_text(memory, "memory")
     programs: dict[str, PartitionedProgram] = {}
-    rows: list[ComparedSchedule] = []
-    for number in microbatches or (None,):
-        given = module(number) if callable(module) and number is not None else module
-        prepared = Partitioning(
-            module_of("mpmd.compare", given), hardware=model, programs=programs, **options
-        )
-        for schedule in compared:
-            program = prepared.by(schedule)
-            rows.append(ComparedSchedule(program, program.timeline(model), number))
+
+    def traced(number: int) -> ir.Module:
+        return module_of("mpmd.compare", module(number) if callable(module) else module)
+
+    def rows_of(given: ir.Module, number: int) -> list[ComparedSchedule]:
+        prepared = Partitioning(given, hardware=model, programs=programs, **options)
+        ordered = [prepared.by(schedule) for schedule in compared]
+        return [ComparedSchedule(each, each.timeline(model), number or None) for each in ordered]
+
+    rows = _side_by_side(microbatches or (0,), traced, rows_of)
     ranked = sorted(rows, key=lambda row: row.timeline.total)
     return ScheduleComparison(tuple(ranked), limit, model)
+
+
+def _side_by_side(
+    numbers: Sequence[int],
+    traced: Callable[[int], ir.Module],
+    rows_of: Callable[[ir.Module, int], list[ComparedSchedule]],
+) -> list[ComparedSchedule]:
+    """Return the rows of all modules, computed by as many processes as there are processors.
+
+    Args:
+        numbers: the numbers of microbatches, which tell how long modules take.
+        traced: returns the module of a number; it runs in this process, as JAX has threads.
+        rows_of: returns the rows of a module. Its warnings are passed on in the order of `numbers`.
+    """
+    groups: list[list[int]] = [[] for _ in range(processors() if hasattr(os, "fork") else 1)]
+    for number in sorted({*numbers}, reverse=True):
+        min(groups, key=sum).append(number)
+    own, *others = filter(None, groups)
+    modules: dict[int, ir.Module] = {}
+    forked: list[ForkedText] = []
+
+    def compute(group: list[int]) -> _Found:
+        found: _Found = {}
+        for number in group:
+            with collect() as told:
+                found[number] = rows_of(modules[number], number), told
+        return found
+
+    try:
+        for group in others:
+            modules |= {number: traced(number) for number in group}
+            if any(refers_to_process(modules[number]) for number in group):
+                own += group
+            else:
+                forked.append(ForkedText(partial(_dumped, compute, group)))
+        modules |= {number: traced(number) for number in own if number not in modules}
+        found = compute(own)
+        for each in forked:
+            found |= _loaded(each.result(), modules[own[0]].context)
+    finally:
+        for each in forked:
+            each.cancel()
+    for diagnostic in (each for number in numbers for each in found[number][1]):
+        emit(diagnostic)
+    return [row for number in numbers for row in found[number][0]]
+
+
+def _dumped(compute: Callable[[list[int]], _Found], group: list[int]) -> str:
+    """Return what a group computes as a text for `_loaded`, in which modules are bytecode."""
+    file = io.BytesIO()
+    pickler = pickle.Pickler(file, pickle.HIGHEST_PROTOCOL)
+    pickler.persistent_id = lambda found: (
+        dump(found, Kind.BYTECODE) if isinstance(found, ir.Module) else None
+    )
+    pickler.dump(compute(group))
+    return file.getvalue().decode("latin-1")
+
+
+def _loaded(text: str, context: ir.Context) -> _Found:
+    unpickler = pickle.Unpickler(io.BytesIO(text.encode("latin-1")))
+    unpickler.persistent_load = lambda payload: ir.Module.parse(payload, context)
+    return unpickler.load()
 
 
 def advise(

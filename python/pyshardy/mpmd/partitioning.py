@@ -27,21 +27,21 @@ from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.stablehlo_views import FunctionView, callee_of, function_type_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.mpmd import tracing
-from pyshardy.mpmd.inference.conflicts import REDUCTIONS, TRANSFERS
 from pyshardy.mpmd.options import Transfers
-from pyshardy.mpmd.passes.common.absorb_inferred_fragments import NOT_ABSORBED
-from pyshardy.mpmd.passes.exporting.validate_no_reshards import (
+from pyshardy.mpmd.passes.conflicts import REDUCTIONS, TRANSFERS
+from pyshardy.mpmd.passes.import_names import annotate_names
+from pyshardy.mpmd.passes.merging import NOT_ABSORBED
+from pyshardy.mpmd.passes.validating import (
     changes_sharding,
     copying_calls,
     message_of,
 )
-from pyshardy.mpmd.passes.importing.import_names import annotate_names
 from pyshardy.mpmd.pipelines import convert_shardings, export_pipeline, propagate, simplify
 from pyshardy.mpmd.plan import ExecutionPlan, UnitRecorder, execution_plan
 from pyshardy.mpmd.program import FragmentFunction, MpmdProgram
 from pyshardy.mpmd.rewriting.bodies import inline_shared_bodies, share_bodies
 from pyshardy.mpmd.rewriting.functions import entry_points
-from pyshardy.mpmd.rewriting.lifetimes import LAYOUT_MODE
+from pyshardy.mpmd.rewriting.marks import LAYOUT_MODE
 from pyshardy.mpmd.schedules.schedule import WrittenSchedule, read_schedule
 from pyshardy.mpmd.tracing import (
     ASSIGNMENT,

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 from mlir_sdy.diagnostics import SourceLocation
-from mlir_sdy.discardable import get_discardable, has_discardable, text_of
+from mlir_sdy.discardable import get_discardable, text_of
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh
 from mlir_sdy.mpmd.attributes import MeshTensorType, value_of
@@ -32,7 +32,7 @@ from pyshardy.irtools.stablehlo_views import CallView
 from pyshardy.local_program.values import spec_of
 from pyshardy.mpmd.rewriting.functions import entry_points
 from pyshardy.mpmd.rewriting.marks import inferred_by
-from pyshardy.mpmd.rewriting.merging import DROPS_TRANSFERRED, KEEPS_TRANSFERRED, STAGE
+from pyshardy.mpmd.rewriting.merging import STAGE, half_of
 from pyshardy.pipeline import Instrumentation
 from pyshardy.pipeline import Step as PassStep
 from pyshardy.program_interface import Port, port_names
@@ -273,10 +273,8 @@ class UnitRecorder(Instrumentation):
 
 
 def _unit(fragment: ir.Operation) -> RecordedUnit:
-    half = "a" if has_discardable(fragment, KEEPS_TRANSFERRED) else ""
-    half = "w" if has_discardable(fragment, DROPS_TRANSFERRED) else half
     counter, stage = integer_of(fragment, CALL_COUNTER), integer_of(fragment, STAGE)
-    return RecordedUnit(counter, stage, half, tuple(inferred_by([fragment])))
+    return RecordedUnit(counter, stage, half_of(fragment), tuple(inferred_by([fragment])))
 
 
 def _ways(transfer: ir.Operation) -> tuple[tuple[str, float], ...]:

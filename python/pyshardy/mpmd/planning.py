@@ -25,8 +25,8 @@ from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.display import Displayed, Table, bytes_of_text, counted, seconds_text
 from pyshardy.mpmd.boundaries import Boundaries, Chain, best_boundaries
 from pyshardy.mpmd.partitioning import partition
-from pyshardy.mpmd.passes.importing.import_names import names_in_order
-from pyshardy.mpmd.passes.propagating.extract_reshards_from_inter_mesh_transfers import (
+from pyshardy.mpmd.passes.import_names import names_in_order
+from pyshardy.mpmd.passes.reshards import (
     OpenTransfer,
     ways_of,
 )

@@ -26,7 +26,7 @@ from pyshardy.frontends.jax.lowered import structure_of
 from pyshardy.irtools.stablehlo_views import function_type_of
 from pyshardy.mpmd.names import spread
 from pyshardy.mpmd.options import Assigned, read_assignment
-from pyshardy.mpmd.passes.importing.import_names import annotate_names
+from pyshardy.mpmd.passes.import_names import annotate_names
 from pyshardy.packages import require
 from pyshardy.pipeline.collection import collection_paused
 from pyshardy.program_interface import main_of

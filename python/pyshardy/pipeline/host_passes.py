@@ -85,7 +85,8 @@ def _ask(anchor: str, element: str) -> _Answer:
 def _captured_stderr() -> Iterator[list[str]]:
     """Capture the output of C++ code to standard error inside the `with` block."""
     printed: list[str] = []
-    sys.stderr.flush()
+    if sys.stderr is not None:
+        sys.stderr.flush()
     with tempfile.TemporaryFile() as file:
         saved = os.dup(2)
         os.dup2(file.fileno(), 2)

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Packages of passes: `close_shardings.py` holds the pass `sdy-close-shardings`."""
+"""Packages of passes: `close_shardings.py` holds the pass `sdy-close-shardings`.
+
+A file of `pyshardy.mpmd.passes` holds the passes of a family, whose decorators name them.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +18,10 @@ from typing import Any
 STAGES = ("importing", "propagating", "exporting", "partitioning", "shard")
 """The packages of `pyshardy.passes`, in the order of the pipelines."""
 
-MPMD_STAGES = ("importing", "inference", "common", "optimizing", "propagating", "exporting")
-"""The packages of `pyshardy.mpmd.passes`, in the order of the pipelines."""
+MPMD = "pyshardy.mpmd.passes"
+"""The package of passes on MPMD programs."""
 
-_PREFIXES = {
-    **{f"pyshardy.passes.{stage}": "" if stage == "shard" else "sdy-" for stage in STAGES},
-    **{f"pyshardy.mpmd.passes.{stage}": "mpmd-" for stage in MPMD_STAGES},
-}
-"""The beginning of the names of passes, by their packages."""
+_DECLARED = re.compile(r'^@register_pass\(\s*"([\w-]+)"', re.MULTILINE)
 
 
 class PassPackage(ModuleType):
@@ -55,26 +54,32 @@ def pass_modules() -> dict[str, str]:
     """Return the module of each pass of the project, by the name of the pass in pipelines.
 
     Example: `sdy-close-shardings` is in `passes/exporting/close_shardings.py`, `shard-partition` in
-    `passes/shard/shard_partition.py`, and `mpmd-unroll-for-loops` in
-    `mpmd/passes/importing/unroll_for_loops.py`.
+    `passes/shard/shard_partition.py`, and `mpmd-unroll-for-loops` in `mpmd/passes/loops.py`.
     """
     modules: dict[str, str] = {}
-    for name, prefix in _PREFIXES.items():
-        package = importlib.import_module(name)
-        for module in pkgutil.iter_modules(package.__path__):
-            argument = prefix + module.name.replace("_", "-")
-            modules[argument] = f"{package.__name__}.{module.name}"
+    for stage in STAGES:
+        name = f"pyshardy.passes.{stage}"
+        prefix = "" if stage == "shard" else "sdy-"
+        for module in pkgutil.iter_modules(importlib.import_module(name).__path__):
+            modules[prefix + module.name.replace("_", "-")] = f"{name}.{module.name}"
+    for module in pkgutil.iter_modules(importlib.import_module(MPMD).__path__):
+        name = f"{MPMD}.{module.name}"
+        modules |= dict.fromkeys(_DECLARED.findall(_source(name)), name)
     return modules
+
+
+def _source(module: str) -> str:
+    """Return the text of a module, which isn't imported."""
+    spec = importlib.util.find_spec(module)
+    assert spec is not None and spec.origin is not None  # noqa: PT018
+    return Path(spec.origin).read_text(encoding="utf-8")
 
 
 def summary_in_source(argument: str) -> str:
     """Return the summary of a pass of the project; importing all passes would take a second."""
     module = pass_modules()[argument]
-    spec = importlib.util.find_spec(module)
-    assert spec is not None
-    assert spec.origin is not None
-    text = Path(spec.origin).read_text(encoding="utf-8")
-    function = module.rpartition(".")[2]
+    function = argument.removeprefix("sdy-").removeprefix("mpmd-").replace("-", "_")
+    text = _source(module)
     found = re.search(rf'^def {function}\(.*?"""(.+?)(\.|""")?$', text, re.MULTILINE | re.DOTALL)
-    assert found is not None, f"{module} has no function of its name"
+    assert found is not None, f"{module} has no function '{function}'"
     return found[1].removesuffix(".")

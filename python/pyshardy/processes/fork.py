@@ -99,6 +99,12 @@ def _work_and_exit(prepare: Callable[[], object], work: Callable[[], object]) ->
         os._exit(status)  # also after an exception
 
 
+def processors() -> int:
+    """Return the number of processors that this process may use."""
+    may_be_told = hasattr(os, "sched_getaffinity")
+    return len(os.sched_getaffinity(0)) if may_be_told else os.cpu_count() or 1
+
+
 def memory_file(name: str) -> IO[bytes]:
     """Return an empty file that is deleted when no process has it open."""
     if hasattr(os, "memfd_create"):

@@ -55,6 +55,18 @@ def test_equal_bodies_share_a_function():
     assert str(module) == before
 
 
+def test_functions_of_users_stay():
+    """A function is shared by its mark, not by its name, which may be taken."""
+    own = "func.func private @mpmd.shared_body_0(%x: tensor<f32>) { return }"
+    text = str(program({}, {})).rstrip().removesuffix("}")
+    module = sdy.parse(f"{text}{own} }}", sdy.Context())
+    before = str(module)
+    share_bodies(module)
+    assert module.operation.verify()
+    inline_shared_bodies(module)
+    assert str(module) == before
+
+
 def test_other_bodies_stay():
     """Passes of the export look into small bodies, and at some operations."""
     module = program({"operations": 2}, {"text": CUSTOM}, {"text": MANUAL})

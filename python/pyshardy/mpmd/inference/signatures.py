@@ -12,9 +12,9 @@ from mlir_sdy.mpmd.reading import ASSIGN, UNASSIGN, body_of, mesh_type, producer
 from mlir_sdy.traversal import terminator_of
 from pyshardy.irtools.functions import update_type
 from pyshardy.mpmd.inference.mesh_sets import USE_SET, read_set_of_result
-from pyshardy.mpmd.inference.src_sets import src_set_of
+from pyshardy.mpmd.passes.analysis import src_set_of
 from pyshardy.mpmd.rewriting.functions import set_returned
-from pyshardy.mpmd.rewriting.meshes import topology
+from pyshardy.mpmd.rewriting.marks import topology
 from pyshardy.mpmd.rewriting.transfers import users_of
 
 

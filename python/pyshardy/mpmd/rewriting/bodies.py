@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from mlir_sdy.discardable import has_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.mpmd.building import add_body, return_
 from mlir_sdy.mpmd.dialect import has_effects
 from mlir_sdy.mpmd.reading import FRAGMENT, body_of
 from mlir_sdy.traversal import terminator_of
-from pyshardy.irtools.functions import CallGraph, replace_by_body
+from pyshardy.irtools.functions import CallGraph, functions_of, replace_by_body
 from pyshardy.irtools.stablehlo_views import (
     FunctionView,
     callee_of,
@@ -22,9 +23,10 @@ from pyshardy.irtools.stablehlo_views import (
     symbol_name,
 )
 from pyshardy.irtools.walks import operations_named
+from pyshardy.mpmd.rewriting.functions import take_name
 
-_SHARED = "mpmd.body."
-"""The first part of the names of functions that bodies share."""
+_SHARED = "mpmd.shared_body"
+"""The mark of functions that bodies share, which have such names, too."""
 
 _LARGE = 8
 """The least operations of a body that is shared; passes look into smaller ones."""
@@ -58,16 +60,20 @@ def function_of_body(
 def share_bodies(module: ir.Module) -> None:
     """Replace large bodies without effects by calls of functions, which equal ones share."""
     known: dict[str, ir.Operation] = {}
-    private = {"sym_visibility": ir.StringAttr.get("private", module.context)}
+    taken = {symbol_name(each) for each in functions_of(module)}
+    attributes = {
+        "sym_visibility": ir.StringAttr.get("private", module.context),
+        _SHARED: ir.UnitAttr.get(module.context),
+    }
     for fragment in operations_named({FRAGMENT}, module):
         is_small = len(body_of(fragment).operations) < _LARGE
         if is_small or has_effects(fragment) or operations_named(_LOOKED_AT, fragment):
             continue
-        function = function_of_body(fragment, module, private)
+        function = function_of_body(fragment, module, attributes)
         text = function.get_asm(assume_verified=True, use_local_scope=True)
         shared = known.setdefault(text, function)
         if shared == function:
-            FunctionView(function).sym_name = f"{_SHARED}{len(known)}"
+            FunctionView(function).sym_name = take_name(_SHARED, taken)
         else:
             function.erase()
         kind = function_type_of(shared)
@@ -82,11 +88,14 @@ def share_bodies(module: ir.Module) -> None:
 def inline_shared_bodies(module: ir.Module) -> None:
     """Undo `share_bodies`: copy the bodies of shared functions to their calls."""
     graph = CallGraph(module)
-    for calls in graph.calls.values():
-        for call in calls:
-            if callee_of(call).startswith(_SHARED):
-                copy = graph.functions[callee_of(call)].clone(ip=False).operation
-                replace_by_body(call, body_of(copy))
-    for name, function in graph.functions.items():
-        if name.startswith(_SHARED):
-            function.erase()
+    shared = {
+        name: function
+        for name, function in graph.functions.items()
+        if has_discardable(function, _SHARED)
+    }
+    for call in [each for calls in graph.calls.values() for each in calls]:
+        if callee_of(call) in shared:
+            copy = shared[callee_of(call)].clone(ip=False).operation
+            replace_by_body(call, body_of(copy))
+    for function in shared.values():
+        function.erase()

@@ -1,15 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Marks of fragments that passes have made, labels of origins, and copies of values."""
+"""Meshes of operations, marks of fragments and of their values, last uses of values."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
 
+from mlir_sdy.attributes import value_of
+from mlir_sdy.diagnostics import PassError, emit, error, warning
 from mlir_sdy.discardable import get_discardable, set_discardable
-from mlir_sdy.host import ir
+from mlir_sdy.host import ir, location_of
+from mlir_sdy.mpmd.attributes import MeshTensorType
 from mlir_sdy.mpmd.building import fragment, return_
-from mlir_sdy.mpmd.reading import body_of
+from mlir_sdy.mpmd.reading import body_of, mesh_type, operations_of
+from mlir_sdy.mpmd.values import Topology
+from mlir_sdy.mpmd.verify import mesh_in, topology_around
+from mlir_sdy.verify.violation import ConstraintViolation
 from pyshardy.irtools.locations import tag_of, tagged
+from pyshardy.irtools.tensor_types import element_bytes
+from pyshardy.mpmd.rewriting.functions import dictionaries
 
 INFERRED_BY = "mpmd.inferred_by"
 """The attribute with the passes that have made an inferred fragment."""
@@ -71,3 +81,100 @@ def copies(values: Sequence[ir.Value], mesh: str, *passes: str) -> list[ir.Value
         arguments = dict(zip(operands, body_of(built).arguments, strict=True))
         return_([arguments[value] for value in values])
     return list(built.results)
+
+
+_NUMBER = re.compile(r"\d+")
+
+
+def check_mesh(operation: ir.Operation, name: str) -> None:
+    """Check that the topology around an operation has a mesh.
+
+    Raises:
+        PassError: it has no mesh of that name.
+    """
+    try:
+        mesh_in(topology_around(operation), name)
+    except ConstraintViolation as violation:
+        raise PassError(violation.diagnostic(operation)) from None
+
+
+def topology(operation: ir.Operation) -> Topology:
+    """Return the topology around an operation, which has one."""
+    return topology_around(operation)
+
+
+def report(operation: ir.Operation, message: str, *, fails: bool) -> None:
+    """Report a finding at an operation, as an error or as a warning.
+
+    Raises:
+        PassError: the finding is an error.
+    """
+    place = location_of(operation.location)
+    if fails:
+        raise PassError(error(message, place))
+    emit(warning(message, place))
+
+
+def in_order_of_chain(names: Iterable[str]) -> list[str]:
+    """Return meshes in the order of a chain of transfers: by their number, else by name."""
+
+    def key(name: str) -> tuple[int, int, str]:
+        number = _NUMBER.search(name)
+        return (1, 0, name) if number is None else (0, int(number[0]), name)
+
+    return sorted(names, key=key)
+
+
+ALIASES = "tf.aliasing_output"
+"""The attribute of an argument with the number of the result that takes its memory."""
+
+DONATED = "jax.buffer_donor"
+"""The attribute of an argument whose memory may be reused."""
+
+LAYOUT_MODE = "mhlo.layout_mode"
+"""The attribute of an argument or result with its layout in memory, for C++ Shardy's runtime."""
+
+
+def is_on_host(value: ir.Value) -> bool:
+    """Whether a value is on a mesh, in the memory of the host."""
+    found = mesh_type(value)
+    return found is not None and found.is_on_host
+
+
+def is_on_device(value: ir.Value) -> bool:
+    """Whether a value is on a mesh, in the memory of the devices."""
+    found = mesh_type(value)
+    return found is not None and not found.is_on_host
+
+
+def last_users(function: ir.Operation) -> dict[ir.Value, ir.Operation]:
+    """Return the last operation in the body of a function that uses each value."""
+    return {
+        value: operation
+        for operation in operations_of(body_of(function))
+        for value in operation.operands
+    }
+
+
+def shard_bytes(value_type: MeshTensorType, topology: Topology) -> int:
+    """Return the bytes of a value on each device of its mesh."""
+    tensor, mesh = value_type.global_type, topology.named(value_type.mesh_name)
+    shape = tuple(tensor.shape)
+    if value_type.sharding is not None and mesh is not None:
+        shape = value_of(value_type.sharding).local_shape(shape, mesh.mesh)
+    return element_bytes(tensor) * math.prod(shape)
+
+
+def mark_values(
+    fragment: ir.Operation, name: str, marks: Sequence[Mapping[str, ir.Attribute | None]]
+) -> None:
+    """Add attributes of operands or results of a fragment to those in its attribute of a name.
+
+    None removes one.
+    """
+    given: list[Mapping[str, ir.Attribute]] = [
+        {named.name: named.attr for named in each} for each in get_discardable(fragment, name) or ()
+    ]
+    old = given or [{} for _ in marks]
+    merged = [{**one, **other} for one, other in zip(old, marks, strict=True)]
+    set_discardable(fragment, name, dictionaries(merged, fragment.context))

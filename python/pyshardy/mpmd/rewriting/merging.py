@@ -42,6 +42,19 @@ DROPS_TRANSFERRED = "split_drop_transferred"
 HALVES = {"keep": KEEPS_TRANSFERRED, "drop": DROPS_TRANSFERRED}
 """The marks of the halves of split fragments, by their names in rules."""
 
+
+def transpose_counts(*fragments: ir.Operation) -> set[int]:
+    """Return how often the names of fragments are transposed."""
+    return {origin.transpose_count for each in fragments for origin in origins_of(each)}
+
+
+def half_of(fragment: ir.Operation) -> str:
+    """Return `a` or `w` for the halves of a split backward fragment, else an empty text."""
+    if has_discardable(fragment, DROPS_TRANSFERRED):
+        return "w"
+    return "a" if has_discardable(fragment, KEEPS_TRANSFERRED) else ""
+
+
 MayMerge = Callable[[ir.Operation, ir.Operation], bool]
 """Whether a producer and a consumer may merge."""
 
@@ -71,9 +84,12 @@ def merge_all(block: ir.Block, candidates: Candidates, may_merge: MayMerge) -> N
 
 def closest_user(producer: ir.Operation) -> Iterator[ir.Operation]:
     """Yield the first fragment that uses a fragment; transfers and returns don't count."""
-    users = [each for each in users_in_block(producer) if each.name == FRAGMENT]
-    if users and _is_of_mesh(users[0], producer):
-        yield users[0]
+    first: ir.Operation | None = None
+    for user in (use.owner.operation for result in producer.results for use in result.uses):
+        if user.name == FRAGMENT and user.block == producer.block:
+            first = user if first is None or user.is_before_in_block(first) else first
+    if first is not None and _is_of_mesh(first, producer):
+        yield first
 
 
 def fragment_users(producer: ir.Operation) -> Iterator[ir.Operation]:

@@ -100,7 +100,11 @@ def with_results(
 
 def drop_unused(operation: ir.Operation) -> ir.Operation:
     """Remove unused results of an operation, and operands whose arguments are unused."""
-    operation = drop_unused_results(operation)
+    return drop_unused_operands(drop_unused_results(operation))
+
+
+def drop_unused_operands(operation: ir.Operation) -> ir.Operation:
+    """Remove operands of an operation whose arguments are unused."""
     arguments = body_of(operation).arguments
     operands = [index for index, each in enumerate(arguments) if is_used(each)]
     return with_values(operation, operands, range(len(operation.results)))
@@ -195,7 +199,11 @@ def add_operands(
 
 def drop_unused_results(operation: ir.Operation) -> ir.Operation:
     """Remove unused results of an operation."""
-    results = [index for index, each in enumerate(operation.results) if is_used(each)]
+    return _with_results(operation, list(map(is_used, operation.results)))
+
+
+def _with_results(operation: ir.Operation, kept: Sequence[bool]) -> ir.Operation:
+    results = [index for index, each in enumerate(kept) if each]
     return with_values(operation, range(len(operation.operands)), results)
 
 
@@ -215,7 +223,8 @@ def simplify_operations(function: ir.Operation, name: str) -> None:
 
     Equal results, and equal operands, are merged. A result that is an argument of the body is
     replaced by the operand, if their types are equal; one of a named computation also through an
-    `optimization_barrier`. Unused results and operands are dropped, and dead operations erased.
+    `optimization_barrier`. Unused results and operands are dropped, and dead operations erased. A
+    result of a custom call, or of another operation with effects, stays, as in C++ Shardy.
 
     Args:
         function: the function.
@@ -226,11 +235,20 @@ def simplify_operations(function: ir.Operation, name: str) -> None:
         before = size
         erase_dead(body_of(function))
         for operation in reversed(operations_named({name}, function)):
-            erase_dead(body_of(operation))
             merge_equal_results(operation)
             merge_equal_operands(operation)
             _forward_operands(operation)
-            drop_unused(operation)
+            inner = zip(operation.results, returned_values(operation), strict=True)
+            kept = [is_used(result) or _may_have_effects(value) for result, value in inner]
+            drop_unused_operands(_with_results(operation, kept))
+
+
+def _may_have_effects(value: ir.Value) -> bool:
+    """Whether the operation that makes a value is a custom call, or has effects."""
+    if isinstance(value, ir.BlockArgument):
+        return False
+    operation = value.owner.operation
+    return operation.name == "stablehlo.custom_call" or has_effects(operation)
 
 
 def _size(function: ir.Operation, name: str) -> list[tuple[int, int]]:

@@ -8,7 +8,8 @@ from mlir_sdy.mpmd.attributes import MeshTensorType
 from mlir_sdy.mpmd.building import transfer
 from mlir_sdy.mpmd.reading import ASSIGN, TRANSFER, UNASSIGN, mesh_type, operations_of, producer
 from mlir_sdy.uses import replace_by
-from pyshardy.mpmd.rewriting.meshes import in_order_of_chain
+from pyshardy.mpmd.rewriting.marks import in_order_of_chain
+from pyshardy.mpmd.rewriting.regions import is_used
 
 
 def users_of(value: ir.Value, name: str) -> list[ir.Operation]:
@@ -90,9 +91,7 @@ def _resolve(source: ir.Value, assigns: list[ir.Operation]) -> None:
 def erase_unused(block: ir.Block, name: str) -> None:
     """Erase operations of a name whose results are unused, the last one first."""
     for operation in reversed(operations_of(block)):
-        if operation.name == name and not any(
-            next(iter(result.uses), None) for result in operation.results
-        ):
+        if operation.name == name and not any(map(is_used, operation.results)):
             operation.erase()
 
 

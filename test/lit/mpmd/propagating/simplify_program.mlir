@@ -48,3 +48,18 @@ func.func @sharded(%a: !m1, %b: !m1) -> !m1 attributes {topology = #topology} {
   } : (!m1, !m1) -> (!m1, !m1)
   return %0#1 : !m1
 }
+
+// A result of a custom call stays, although nothing uses it.
+// CHECK-LABEL: func.func @custom_call
+// CHECK-NEXT: %[[V0:.*]]:2 = mpmd.fragment<mesh="m1", origin=["f"]> (%arg0) (%arg1: tensor<4x8xf32>) {
+// CHECK: mpmd.return %{{.*}}#1, %{{.*}}#0
+// CHECK: return %[[V0]]#0
+func.func @custom_call(%a: !m1) -> !m1 attributes {topology = #topology} {
+  %0:3 = mpmd.fragment<mesh="m1", origin=["f"]> (%a) (%x: tensor<4x8xf32>) {
+    %t = stablehlo.create_token : !stablehlo.token
+    %1:2 = stablehlo.custom_call @g(%t, %x) {has_side_effect = true} : (!stablehlo.token, tensor<4x8xf32>) -> (!stablehlo.token, tensor<4x8xf32>)
+    %2 = stablehlo.tanh %1#1 : tensor<4x8xf32>
+    mpmd.return %1#1, %1#0, %2 : tensor<4x8xf32>, !stablehlo.token, tensor<4x8xf32>
+  } : (!m1) -> (!m1, !stablehlo.token, !m1)
+  return %0#0 : !m1
+}
