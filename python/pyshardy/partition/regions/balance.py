@@ -8,7 +8,7 @@ saves time is never undone by another one.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -94,7 +94,7 @@ class RegionCosts:
         value: RegionValue,
         own: AxesPerDim,
         reduced: AxisTuple,
-        wanted: frozenset[AxesPerDim],
+        wanted: Collection[AxesPerDim],
     ) -> float:
         """Return the seconds of the reshards of a value, each from the cheapest source.
 
@@ -107,11 +107,11 @@ class RegionCosts:
             reduced: the axes along which an all-reduce completes it.
             wanted: the axes along which it is used.
         """
-        others = wanted - {own}
+        others = [each for each in wanted if each != own]
         if not others:
             return 0.0
         addends = value.addends if reduced else 1
-        key = value.tensor, own, reduced, wanted, addends
+        key = value.tensor, own, reduced, (*wanted,), addends
         seconds = self._uses.get(key)
         if seconds is None:
             if reduced and len(others) == len(wanted) == 1:
@@ -135,7 +135,7 @@ class RegionCosts:
         return seconds - self._all_reduce(tensor, source, reduced) / addends
 
     def _tree(
-        self, tensor: StaticTensor, source: AxesPerDim, targets: frozenset[AxesPerDim]
+        self, tensor: StaticTensor, source: AxesPerDim, targets: Sequence[AxesPerDim]
     ) -> float:
         """Return the seconds of several reshards; the source of one may be the target of another.
 
@@ -148,7 +148,7 @@ class RegionCosts:
         tensor: StaticTensor,
         source: AxesPerDim,
         first: AxesPerDim,
-        targets: frozenset[AxesPerDim],
+        targets: Sequence[AxesPerDim],
     ) -> float:
         left = {each: self._reshard(tensor, source, each) for each in targets}
         seconds, made = left.pop(first), first
@@ -256,7 +256,7 @@ class RegionBalance:
 
     def saved(self) -> float:
         """Return the seconds that the change saves; 0 if it violates a condition."""
-        changed: set[RegionValue] = set()
+        changed: dict[RegionValue, None] = {}  # no set: its order would depend on addresses
         members = self._region.members
         for operation, fit in islice(members.items(), self._count, None):
             saving = self._costs.operation(fit, operation.result.addends)
@@ -265,7 +265,8 @@ class RegionBalance:
             self._before += saving.before
             self._after += saving.after
             pairs = zip(operation.uses, fit.axes, strict=True)
-            changed.update([use.value for use, axes in pairs if axes != use.axes])
+            moved = [use.value for use, axes in pairs if axes != use.axes]
+            changed.update(dict.fromkeys(moved))
         self._count = len(members)
         for value in changed:
             self._values[value] = self._value(value)
@@ -293,27 +294,28 @@ class RegionBalance:
         new, reduced = (own, value.reduced) if fit is None else (fit.axes[-1], fit.reduced)
         if len(value.uses) == 1 and self._keeps_uses(value, new):
             return None
-        wanted: set[AxesPerDim] = set()
-        after: set[AxesPerDim] = set()
+        wanted: dict[AxesPerDim, None] = {}
+        after: dict[AxesPerDim, None] = {}
         shares_work = False
         for axes, use in value.uses.items():
             if not use.users:
                 continue
-            wanted.add(axes)
+            wanted[axes] = None
             inside = region.inside.get(use, 0)
             if inside < len(use.users):
-                after.add(axes)
+                after[axes] = None
             elif fit is None and use.is_resharded and region.after[use] != axes:
                 shares_work = shares_work or self._slices(use)
             if inside:
-                after.add(region.after[use])
-        if (own == new and wanted == after) or (wanted <= {own} and after <= {new}):
+                after[region.after[use]] = None
+        is_kept = wanted.keys() <= {own} and after.keys() <= {new}
+        if is_kept or (own == new and wanted == after):
             return None
         if value.is_made_by_each_device:
             return None
         costs = self._costs
-        saved = costs.uses(value, own, value.reduced, frozenset(wanted))
-        saved -= costs.uses(value, new, reduced, frozenset(after))
+        saved = costs.uses(value, own, value.reduced, wanted)
+        saved -= costs.uses(value, new, reduced, after)
         return _ValueSaving(
             saved,
             sum(costs.nbytes(tensor, axes) for axes in wanted if axes != own),

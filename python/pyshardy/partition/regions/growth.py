@@ -12,7 +12,7 @@ operation that computes the operand, and its other users. These operations are a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from pyshardy.partition.regions.graph import RegionGraph, RegionOperation, RegionValue, ValueUse
@@ -41,9 +41,9 @@ class AxisRegion:
     inside: dict[ValueUse, int] = field(default_factory=dict[ValueUse, int])
 
     @property
-    def values(self) -> frozenset[RegionValue]:
-        """The operands and results of the operations."""
-        return frozenset([use.value for use in self.after])
+    def values(self) -> Mapping[RegionValue, None]:
+        """The operands and results of the operations, in order."""
+        return dict.fromkeys([use.value for use in self.after])
 
     def add(self, operation: RegionOperation, fit: RegionFit) -> None:
         """Add an operation."""

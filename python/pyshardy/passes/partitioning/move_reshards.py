@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from mlir_sdy.fold import canonicalize
@@ -118,7 +118,7 @@ class _RegionMover:
         self._growth = RegionGrowth(graph)
         self._costs = RegionCosts(graph, hardware)
         self._rejected: set[_Start] = set()
-        self._regions: list[tuple[frozenset[RegionValue], list[_Start]]] = []  # of the rejected
+        self._regions: list[tuple[Mapping[RegionValue, None], list[_Start]]] = []  # of the rejected
 
     def run(self, reshards: Sequence[ir.Operation]) -> None:
         """Visit reshards, and those that changes make."""
@@ -176,9 +176,9 @@ class _RegionMover:
             operation.move(fit)
         self.changed.update(dict.fromkeys([operation for operation, _ in members]))
         found = [use for value in changed for use in value.uses.values()]
-        kept: list[tuple[frozenset[RegionValue], list[_Start]]] = []
+        kept: list[tuple[Mapping[RegionValue, None], list[_Start]]] = []
         for values, starts in self._regions:
-            if values.isdisjoint(changed):
+            if values.keys().isdisjoint(changed):
                 kept.append((values, starts))
             else:
                 self._rejected.difference_update(starts)
