@@ -105,10 +105,10 @@ ADDING = """({ ^bb0(%p: tensor<f32>, %q: tensor<f32>):
               stablehlo.return %r : tensor<f32> }"""
 HALOS = {
     "slice": (
-        "%0 = stablehlo.slice %x [1:16] : (!v) -> tensor<15xf32>",
-        "tensor<15xf32>",
-        [("collective_permute", 32), ("all_gather", 32)],
-        [("collective_permute", 4), ("all_gather", 32)],
+        "%0 = stablehlo.slice %x [2:16] : (!v) -> tensor<14xf32>",
+        "tensor<14xf32> {sdy.sharding = #vector}",
+        [("collective_permute", 32)],
+        [("collective_permute", 4)],
     ),
     "concatenation": (
         "%0 = stablehlo.concatenate %x, %x, dim = 0 : (!v, !v) -> tensor<32xf32>",

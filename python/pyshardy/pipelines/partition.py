@@ -169,6 +169,7 @@ def partition_pipeline(
             per_dim_all_gather=options["per_dim_all_gather"],
             combine_multi_dimension_reduce_scatter=combining,
             enable_rgv3=options["enable_rgv3"],
+            static_only=True,
             **counts,
             **cost,
         ),

@@ -13,6 +13,7 @@ collectives.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Annotated
 
 from mlir_sdy.attributes import attribute_of
 from mlir_sdy.diagnostics import PassError, error
@@ -60,6 +61,7 @@ from pyshardy.partition.types.local_builder import LocalBuilder
 from pyshardy.partition.types.one_mesh import device_mesh_of
 from pyshardy.passes.options import PartitionCount, ReplicaCount
 from pyshardy.pipeline import register_pass
+from pyshardy.pipeline.options import Help
 from pyshardy.rules.signature import OperationParts
 from pyshardy.sizes.signature import check_static
 
@@ -73,6 +75,7 @@ def convert_global_to_local(
     per_dim_all_gather: bool = False,
     combine_multi_dimension_reduce_scatter: bool = False,
     enable_rgv3: bool = True,
+    static_only: Annotated[bool, Help(release="pyshardy")] = False,
     replica_count: ReplicaCount = 1,
     partition_count: PartitionCount = 1,
     hardware: HardwareOption = DEFAULT_HARDWARE,
@@ -109,16 +112,18 @@ def convert_global_to_local(
         combine_multi_dimension_reduce_scatter: whether to emit a single reduce-scatter for several
             dimensions instead of an all-reduce and a slice.
         enable_rgv3: whether to express replica groups along full axes by mesh axes.
+        static_only: whether to refuse arguments of dynamic sizes, which stay as they are otherwise.
 
     Raises:
-        PassError: an argument has a dynamic size, a dimension is not divisible by its axes, an
-            operation has no local form, or both counts are above one. Sizes are checked before
-            anything is changed.
+        PassError: an argument has a dynamic size although that is refused, a dimension is not
+            divisible by its axes, an operation has no local form, or both counts are above one.
+            Sizes are checked before anything is changed.
         UsageError: there is no such hardware.
     """
     replicas = are_replicas(replica_count, partition_count, module.operation)
     check_no_inner_modules(operations_named({"builtin.module"}, module))
-    check_static(module)
+    if static_only:
+        check_static(module)
     check_number_of_devices(module)
     context = FunctionContext.of(module)
     first_channel = first_free_channel(module)
