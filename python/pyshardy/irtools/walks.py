@@ -97,6 +97,16 @@ def _outer_first(post_order: list[ir.Operation]) -> list[ir.Operation]:
     return ordered
 
 
+def in_block(operation: ir.Operation, block: ir.Block) -> ir.Operation:
+    """Return the operation of a block that is, or contains, an operation."""
+    found = operation
+    while found.block != block:
+        parent = found.parent
+        assert parent is not None, "the block is around the operation"
+        found = parent.operation
+    return found
+
+
 def _is_inside(operation: ir.Operation, ancestor: ir.Operation) -> bool:
     parent = operation.parent
     while parent is not None and parent.operation != ancestor:

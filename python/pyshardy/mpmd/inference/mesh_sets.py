@@ -184,13 +184,3 @@ def operands_with_free_values(operation: ir.Operation) -> list[ir.Value]:
 
     operation.walk(add)
     return found
-
-
-def in_block(operation: ir.Operation, block: ir.Block) -> ir.Operation:
-    """Return the operation of a block that is, or contains, an operation."""
-    found = operation
-    while found.block != block:
-        parent = found.parent
-        assert parent is not None, "the block is around the operation"
-        found = parent.operation
-    return found

@@ -23,13 +23,13 @@ from mlir_sdy.mpmd.reading import (
 from mlir_sdy.traversal import terminator_of
 from pyshardy.irtools.functions import update_type
 from pyshardy.irtools.stablehlo_views import CallView, symbol_name
+from pyshardy.irtools.walks import in_block
 from pyshardy.mpmd.inference import reductions
 from pyshardy.mpmd.inference.mesh_sets import (
     BETWEEN_MESHES,
     SRC_SET,
     USE_SET,
     MeshSet,
-    in_block,
     intersection,
     is_meshless,
     operands_with_free_values,

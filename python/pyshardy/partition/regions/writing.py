@@ -11,6 +11,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.uses import replace_by
 from mlir_sdy.values import set_result_shardings_of
+from pyshardy.irtools.walks import in_block
 from pyshardy.partition.regions.graph import (
     RegionGraph,
     RegionOperation,
@@ -77,20 +78,12 @@ class RegionWriter:
         value = use.value.value
         owner = value.owner
         block = owner if isinstance(owner, ir.Block) else owner.operation.block
-        first = _first([_ancestor(user, block) for user in users])
+        first = _first([in_block(user, block) for user in users])
         sharding = self._sharding(use.axes)
         if use.value.is_made_by_each_device:
             return made_in(value, sharding, first, self._cache)
         place = ir.InsertionPoint(first)
         return sdy.reshard(value, self._cache[sharding], loc=first.location, ip=place)
-
-
-def _ancestor(operation: ir.Operation, block: ir.Block) -> ir.Operation:
-    """Return the operation of a block that is, or contains, an operation."""
-    while operation.block != block:
-        assert operation.parent is not None, "values are used in their blocks"
-        operation = operation.parent.operation
-    return operation
 
 
 def _first(operations: Sequence[ir.Operation]) -> ir.Operation:

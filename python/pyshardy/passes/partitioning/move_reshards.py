@@ -41,7 +41,7 @@ from pyshardy.partition.regions.writing import RegionWriter
 from pyshardy.pipeline import register_pass
 
 _RESHARD = "sdy.reshard"
-_MOST_VISITS = 4
+_MOST_VISITS = 4  # of a reshard; a change saves time, so that they would end without a limit, too
 
 _Start: TypeAlias = tuple[ValueUse, bool]
 """A reshard, and whether a region is before it."""
