@@ -22,11 +22,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from mlir_sdy.host import identity, ir
-from mlir_sdy.model import AxisTuple, Mesh, TensorSharding
+from mlir_sdy.model import AxisTuple, Mesh, ReductionOp, TensorSharding
 from mlir_sdy.uses import defining_operation
 from mlir_sdy.values import get_sharding
 from pyshardy.partition.function_context import ShardingCache
-from pyshardy.partition.partial.completion import reduced_axes
+from pyshardy.partition.partial.completion import reduced_axes, reduction_kind
 from pyshardy.partition.partial.joint_sums import JointSums
 from pyshardy.partition.partial.reductions import blocked_factors
 from pyshardy.partition.regions.kinds import (
@@ -170,7 +170,8 @@ class RegionValue:
 
         `sdy-reassociate-reductions` completes their sum instead of each.
         """
-        if not self.reduced:
+        maker = defining_operation(self.value)
+        if not self.reduced or maker is None or not _adds(maker):
             return 1
         others = self._graph.sums.added_to(self.value)
         return 1 + sum(reduced_axes(each, self._graph.meshes) == self.reduced for each in others)
@@ -275,7 +276,7 @@ class RegionGraph:
         self.rules = rules
         self.kinds = OperationKinds(mesh, rules)
         self.recomputation = Recomputation()
-        self.sums = JointSums(lambda each: each.name == _ALL_REDUCE, ShardingCache())
+        self.sums = JointSums(_adds, ShardingCache())
         self._uses: dict[int, ValueUse] = {}
         self._operations: dict[int, RegionOperation] = {}
         self._tensors: dict[int, StaticTensor | None] = {}
@@ -339,6 +340,11 @@ class RegionGraph:
         """Whether a sharding on the mesh has axes of dimensions only."""
         has_others = sharding.unreduced_axes or sharding.replicated_axes
         return sharding.mesh_or_ref == self.mesh_or_ref and not has_others
+
+
+def _adds(operation: ir.Operation) -> bool:
+    """Whether an operation is an all-reduce that adds up."""
+    return operation.name == _ALL_REDUCE and reduction_kind(operation) is ReductionOp.SUM
 
 
 def _is_replicated(sharding: TensorSharding) -> bool:
