@@ -292,12 +292,13 @@ class RegionBalance:
         region, own, tensor = self._region, value.axes, value.tensor
         fit = None if value.maker is None else region.members.get(value.maker)
         new, reduced = (own, value.reduced) if fit is None else (fit.axes[-1], fit.reduced)
-        if len(value.uses) == 1 and self._keeps_uses(value, new):
+        uses = value.uses
+        if len(uses) == 1 and self._keeps_uses(next(iter(uses.values())), new):
             return None
         wanted: dict[AxesPerDim, None] = {}
         after: dict[AxesPerDim, None] = {}
         shares_work = False
-        for axes, use in value.uses.items():
+        for axes, use in uses.items():
             if not use.users:
                 continue
             wanted[axes] = None
@@ -324,9 +325,8 @@ class RegionBalance:
             shares_work,
         )
 
-    def _keeps_uses(self, value: RegionValue, new: AxesPerDim) -> bool:
-        """Whether a value without reshards needs none in the region either."""
-        (use,) = value.uses.values()
+    def _keeps_uses(self, use: ValueUse, new: AxesPerDim) -> bool:
+        """Whether a value with a use, without a reshard, needs none in the region either."""
         inside = self._region.inside.get(use, 0)
         if new == use.axes:
             return not inside or self._region.after[use] == new

@@ -23,7 +23,7 @@ from functools import cached_property
 
 from mlir_sdy.host import identity, ir
 from mlir_sdy.model import AxisTuple, Mesh, ReductionOp, TensorSharding
-from mlir_sdy.uses import defining_operation
+from mlir_sdy.uses import defining_operation, has_one_use
 from mlir_sdy.values import get_sharding
 from pyshardy.partition.function_context import ShardingCache
 from pyshardy.partition.partial.completion import reduced_axes, reduction_kind
@@ -59,10 +59,6 @@ class ValueUser:
     index: int
     reshard: AxesPerDim | None
 
-    def is_operand(self, operation: RegionOperation, index: int) -> bool:
-        """Whether this is the operand of an operation of a number."""
-        return self.operation is operation and self.index == index
-
 
 @dataclass(slots=True, eq=False)
 class ValueUse:
@@ -96,8 +92,11 @@ class RegionValue:
             type nor axes.
     """
 
-    def __init__(self, graph: RegionGraph, value: ir.Value):
+    def __init__(
+        self, graph: RegionGraph, value: ir.Value, maker: ir.Operation | None, maker_name: str
+    ):
         self._graph = graph
+        self._maker, self._maker_name = maker, maker_name
         self._uses: dict[AxesPerDim, ValueUse] = {}
         self._is_read = False
         self.value = value
@@ -105,10 +104,9 @@ class RegionValue:
         axes = None if tensor is None else graph.axes_of(value, len(tensor.shape))
         self.is_on_mesh = axes is not None
         self.tensor, self.axes = tensor or StaticTensor((), 0), axes or ()
-        maker = defining_operation(value)
         self.reduced: AxisTuple = ()
-        if maker is not None and maker.name == _ALL_REDUCE:
-            self.reduced = reduced_axes(maker, graph.meshes)
+        if maker is not None and maker_name == _ALL_REDUCE:
+            self.reduced = graph.reduced(maker)
 
     def along(self, axes: AxesPerDim) -> ValueUse:
         """Return the use of the value along axes."""
@@ -150,10 +148,10 @@ class RegionValue:
         Values that each device can compute don't count: they would connect regions that have
         nothing else in common.
         """
-        maker = defining_operation(self.value)
-        if maker is not None and maker.name == _ALL_REDUCE:
+        maker, name = self._maker, self._maker_name
+        if maker is not None and name == _ALL_REDUCE:
             maker = defining_operation(maker.operands[0])
-        name = "" if maker is None else maker.name
+            name = "" if maker is None else maker.name
         if maker is None or name not in CHEAP or self.is_made_by_each_device:
             return None
         operation = self._graph.operation(maker, name)
@@ -170,20 +168,18 @@ class RegionValue:
 
         `sdy-reassociate-reductions` completes their sum instead of each.
         """
-        maker = defining_operation(self.value)
+        maker, reduced_by = self._maker, self._graph.reduced
         if not self.reduced or maker is None or not _adds(maker):
             return 1
         others = self._graph.sums.added_to(self.value)
-        return 1 + sum(reduced_axes(each, self._graph.meshes) == self.reduced for each in others)
+        return 1 + sum(reduced_by(each) == self.reduced for each in others)
 
     @cached_property
     def needs_replication(self) -> bool:
         """Whether the operation that defines the value has factors that can't be sharded."""
-        maker = defining_operation(self.value)
-        rule = None if maker is None else self._graph.rules.rule(maker)
-        if maker is None or rule is None:
+        if self._maker is None or (rule := self._graph.rules.rule(self._maker)) is None:
             return False
-        return bool(rule.need_replication_factors or blocked_factors(maker, rule))
+        return bool(rule.need_replication_factors or blocked_factors(self._maker, rule))
 
 
 class RegionOperation:
@@ -200,6 +196,10 @@ class RegionOperation:
         self.name = name
 
     @cached_property
+    def _parts(self) -> OperationParts:
+        return OperationParts.of(self.operation, self.name)
+
+    @cached_property
     def block(self) -> ir.Block:
         """The block of the operation."""
         return self.operation.block
@@ -207,19 +207,20 @@ class RegionOperation:
     @cached_property
     def all_reduce(self) -> ir.Operation | None:
         """The all-reduce that is the only user of the result in the function."""
-        users = [use.owner.operation for use in self.operation.results[0].uses]
-        return users[0] if len(users) == 1 and users[0].name == _ALL_REDUCE else None
+        result = self._parts.results[0]
+        user = next(iter(result.uses)).owner.operation if has_one_use(result) else None
+        return user if user is not None and user.name == _ALL_REDUCE else None
 
     @cached_property
     def result(self) -> RegionValue:
         """The complete result."""
-        last = self.operation if self.all_reduce is None else self.all_reduce
+        last = self._parts if self.all_reduce is None else self.all_reduce
         return self._graph.use(last.results[0]).value
 
     @cached_property
     def uses(self) -> tuple[ValueUse, ...]:
         """The operands, then the result along the axes in which it is computed."""
-        operands = [self._graph.use(operand) for operand in self.operation.operands]
+        operands = [self._graph.use(operand) for operand in self._parts.operands]
         return (*operands, self.result.along(self.result.axes))
 
     @cached_property
@@ -228,8 +229,7 @@ class RegionOperation:
         if not all(use.value.is_on_mesh for use in self.uses):
             return None
         axes = tuple([use.axes for use in self.uses])
-        known = OperationParts.of(self.operation, self.name)
-        return self._graph.kinds.of(known, axes, is_completed=self.all_reduce is not None)
+        return self._graph.kinds.of(self._parts, axes, is_completed=self.all_reduce is not None)
 
     def move(self, fit: RegionFit) -> None:
         """Give the operation the axes of a region."""
@@ -239,7 +239,9 @@ class RegionOperation:
             use.value.read_users()  # before one of them moves
             target = use.value.along(axes)
             if target is not use:
-                (own_user,) = (each for each in use.users if each.is_operand(self, index))
+                (own_user,) = (
+                    each for each in use.users if each.operation is self and each.index == index
+                )
                 use.users.remove(own_user)
                 target.users.append(own_user)
             moved.append(target)
@@ -280,6 +282,7 @@ class RegionGraph:
         self._uses: dict[int, ValueUse] = {}
         self._operations: dict[int, RegionOperation] = {}
         self._tensors: dict[int, StaticTensor | None] = {}
+        self._reduced: dict[int, AxisTuple] = {}
 
     def use(self, value: ir.Value) -> ValueUse:
         """Return a value along the axes of its sharding, behind the reshards that define it."""
@@ -287,11 +290,12 @@ class RegionGraph:
         found = self._uses.get(key)
         if found is None:
             maker = defining_operation(value)
-            target = None if maker is None else self.target(maker)
+            name = "" if maker is None else maker.name
+            target = self.target(maker) if maker is not None and name == _RESHARD else None
             if maker is not None and target is not None:
                 found = self.use(maker.operands[0]).value.along(target.dim_axes)
             else:
-                own = RegionValue(self, value)
+                own = RegionValue(self, value, maker, name)
                 found = own.along(own.axes)
             self._uses[key] = found
         return found
@@ -300,24 +304,29 @@ class RegionGraph:
         """Return an operation of a known name; it is made each time if it can't be in regions."""
         if name not in CHEAP:
             return RegionOperation(self, operation, name)
-        key = identity(operation.results[0])
+        key = identity(operation)
         found = self._operations.get(key)
         if found is None:
             found = self._operations[key] = RegionOperation(self, operation, name)
         return found
 
-    def target(self, operation: ir.Operation) -> TensorSharding | None:
-        """Return the sharding of a reshard that isn't in the graph; None for other operations.
+    def reduced(self, all_reduce: ir.Operation) -> AxisTuple:
+        """Return the axes along which an all-reduce completes its operand."""
+        key = identity(all_reduce)
+        if key not in self._reduced:
+            self._reduced[key] = reduced_axes(all_reduce, self.meshes)
+        return self._reduced[key]
+
+    def target(self, reshard: ir.Operation) -> TensorSharding | None:
+        """Return the sharding of a reshard that isn't in the graph; None for other reshards.
 
         It moves axes of its mesh from plain shardings to plain ones.
         """
-        if operation.name != _RESHARD:
-            return None
-        source, target = get_sharding(operation.operands[0]), get_sharding(operation.results[0])
+        source, target = get_sharding(reshard.operands[0]), get_sharding(reshard.results[0])
         if source is None or target is None or source.rank != target.rank:
             return None
         is_moving = all(map(self._is_plain, (source, target)))
-        return target if is_moving and self.tensor_of(operation.results[0]) else None
+        return target if is_moving and self.tensor_of(reshard.results[0]) else None
 
     def tensor_of(self, value: ir.Value) -> StaticTensor | None:
         """Return the type of a value; None if it isn't a static tensor."""
@@ -332,9 +341,7 @@ class RegionGraph:
         sharding = get_sharding(value)
         if sharding is None:
             return ((),) * rank
-        if not (self._is_plain(sharding) or _is_replicated(sharding)):
-            return None
-        return sharding.dim_axes
+        return sharding.dim_axes if self._is_plain(sharding) or sharding.has_no_axes else None
 
     def _is_plain(self, sharding: TensorSharding) -> bool:
         """Whether a sharding on the mesh has axes of dimensions only."""
@@ -345,9 +352,3 @@ class RegionGraph:
 def _adds(operation: ir.Operation) -> bool:
     """Whether an operation is an all-reduce that adds up."""
     return operation.name == _ALL_REDUCE and reduction_kind(operation) is ReductionOp.SUM
-
-
-def _is_replicated(sharding: TensorSharding) -> bool:
-    """Whether a sharding, on any mesh, has no axes."""
-    others = sharding.unreduced_axes or sharding.replicated_axes
-    return not (any(sharding.dim_axes) or others)
