@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from mlir_sdy.model.axes import AxisRef
 from mlir_sdy.model.sharding import DimensionSharding, TensorSharding
@@ -32,7 +33,8 @@ def count_manual_axes(dim_sharding: DimensionSharding, manual: Collection[str]) 
     return count
 
 
-def erase_manual_axes(sharding: TensorSharding, manual: Collection[str]) -> TensorSharding:
+@lru_cache(maxsize=4096)  # each value of a body asks for its own
+def erase_manual_axes(sharding: TensorSharding, manual: tuple[str, ...]) -> TensorSharding:
     """Return the sharding inside of the body of a manual computation.
 
     1. Each dimension loses its manual part.
