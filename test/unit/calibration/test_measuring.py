@@ -116,6 +116,12 @@ def test_what_takes_too_long_is_left_out(clock):
     assert ("all_reduce", ("data", "model")) in kinds, "small sizes of all are measured first"
 
 
+def test_one_task_is_measured_on_a_machine_that_takes_all_time_to_start(clock):
+    found = Measurer(Machine(clock), 0).run(show_nothing)
+    assert len(found.points) == 1
+    assert {*found.left_out.values()} == {"takes too much time", "takes too much memory"}
+
+
 def test_an_interrupt_keeps_what_was_measured(clock):
     found = Measurer(Machine(clock, interrupted_after=600), 1000).run(show_nothing)
     assert found.interrupted
