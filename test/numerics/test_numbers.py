@@ -109,6 +109,38 @@ def test_random_programs(context, writer_class, generate):
         check(program, program.run(inputs), run_unpartitioned(module, inputs))
 
 
+OTHER_OPTIONS = {
+    "combine_collectives": [True],
+    "combine_multi_dimension_reduce_scatter": [False],
+    "enable_halo_exchange": [False],
+    "enable_rgv3": [True],
+    "hoist_reshards": [False],
+    "inline_functions": [False],
+    "overlap": ["schedule", "all"],
+    "per_dim_all_gather": [True],
+    "prefer": ["all_reduce", "all_gather", "reduce_scatter", "all_to_all"],
+    "propagate_past_calls": [False],
+    "reassociate_reductions": [False],
+}
+
+
+@pytest.mark.parametrize("seed", range(cases(6)))
+def test_random_options(context, seed):
+    """No options contradict each other."""
+    rng = random.Random(seed)
+    generate = rng.choice([random_module, random_module_with_calls])
+    writer_class = rng.choice(list(RANDOM_PROGRAMS))
+    text = generate(seed, meshes=RANDOM_PROGRAMS[writer_class], writer_class=writer_class)
+    module = parse(text, context)
+    propagate(module)
+    options = {
+        name: rng.choice(values) for name, values in OTHER_OPTIONS.items() if rng.random() < 0.5
+    }
+    program = partition(module, hardware=rng.choice(["default", "h100", "tpu-v5e"]), **options)
+    inputs = whole_numbers(program, seed)
+    check(program, program.run(inputs), run_unpartitioned(module, inputs))
+
+
 @pytest.mark.parametrize("generate", [random_module, random_module_with_calls])
 @pytest.mark.parametrize("writer_class", RANDOM_PROGRAMS)
 def test_random_programs_instruction_by_instruction(context, writer_class, generate):

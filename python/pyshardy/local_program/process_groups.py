@@ -24,6 +24,7 @@ import numpy as np
 from mlir_sdy.diagnostics import error
 from mlir_sdy.host import ir, location_of, stablehlo
 from mlir_sdy.model import AxisRef, Mesh, MeshAxis, SubAxisInfo, replica_groups
+from mlir_sdy.symbols import enclosing_module, meshes_of
 from pyshardy.irtools.stablehlo_views import CollectiveView, CustomCallView
 from pyshardy.local_program.errors import ExecutionError
 
@@ -151,15 +152,21 @@ def _listed_groups(collective: ir.Operation) -> Groups:
 def _groups_along_axes(
     collective: ir.Operation, attribute: stablehlo.ReplicaGroupMeshAxesAttr
 ) -> Groups:
-    if isinstance(attribute.mesh.maybe_downcast(), ir.FlatSymbolRefAttr):
-        message = f"the mesh {attribute.mesh} of the replica groups must be inlined"
-        raise ExecutionError(error(message, location_of(collective.location)))
-    declared = stablehlo.MeshAttr(attribute.mesh)
-    axes = [stablehlo.MeshAxisAttr(axis) for axis in declared.axes]
-    ids = () if declared.device_ids is None else tuple(np.array(declared.device_ids).tolist())
-    mesh = Mesh(tuple(MeshAxis(axis.name, axis.size) for axis in axes), ids)
+    name = attribute.mesh.maybe_downcast()
+    if isinstance(name, ir.FlatSymbolRefAttr):
+        module = enclosing_module(collective)
+        assert module is not None, "the verifier of StableHLO looks for the mesh"
+        mesh = meshes_of(module)[name.value]
+    else:
+        mesh = _inlined_mesh(stablehlo.MeshAttr(attribute.mesh))
     refs = (_axis_ref(stablehlo.AxisRefAttr(ref)) for ref in attribute.axes)
     return replica_groups(mesh, refs)
+
+
+def _inlined_mesh(inlined: stablehlo.MeshAttr) -> Mesh:
+    axes = [stablehlo.MeshAxisAttr(axis) for axis in inlined.axes]
+    ids = () if inlined.device_ids is None else tuple(np.array(inlined.device_ids).tolist())
+    return Mesh(tuple(MeshAxis(axis.name, axis.size) for axis in axes), ids)
 
 
 def _axis_ref(attribute: stablehlo.AxisRefAttr) -> AxisRef:

@@ -10,8 +10,10 @@ import itertools
 import numpy as np
 import pytest
 
+from mlir_sdy.assembly import parse
 from mlir_sdy.diagnostics import SdyError
-from pyshardy.local_program.process_groups import Layout
+from pyshardy.irtools.walks import operations_named
+from pyshardy.local_program.process_groups import Layout, process_groups
 
 ONE_BY_N = "channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>"
 GLOBAL_IDS = f"{ONE_BY_N}, use_global_device_ids"
@@ -218,6 +220,15 @@ def test_groups_along_axes(run_local, axes, wanted):
     )
     groups = f"replica_groups = #stablehlo.replica_group_mesh_axes<mesh = {mesh}, axes = [{axes}]>"
     assert reduced_members(run_local, f"{groups}, {GLOBAL_IDS}", Layout(1, 8)) == wanted
+
+
+def test_groups_along_axes_of_a_declared_mesh(context):
+    axes = '#stablehlo.axis_ref<name = "x">'
+    groups = f"replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [{axes}]>"
+    text = program("all_reduce", f"{groups}, {GLOBAL_IDS}", "1", "1", SUM)
+    module = parse(f'sdy.mesh @mesh = <["x"=2, "y"=2]>\n{text}', context)
+    (collective,) = operations_named({"stablehlo.all_reduce"}, module)
+    assert process_groups(collective, Layout(1, 4)) == ((0, 2), (1, 3))
 
 
 def test_a_device_that_there_is_not(run_local):
