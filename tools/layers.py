@@ -101,7 +101,7 @@ BUDGETS = {
     "dynamic": 1_980,
     "explain": 6_660,
     "frontends": 16_710,
-    "irtools": 4_420,
+    "irtools": 4_430,
     "local_program": 1_350,
     "lsp": 1_840,
     "mcp": 920,

@@ -165,14 +165,16 @@ def replace_by_body(operation: ir.Operation, body: ir.Block) -> None:
 
     Args:
         operation: its operands are the arguments of the block, its results what that returns.
-        body: the block, which only has its terminator afterwards.
+        body: the block. It is empty afterwards, as a copy may live longer than the values it uses.
     """
     for argument, operand in zip(body.arguments, operation.operands, strict=True):
         argument.replace_all_uses_with(operand)
-    *inner, terminator = (view.operation for view in body.operations)
+    *inner, terminator = body.operations
     for each in inner:
-        each.move_before(operation)
-    replace_by(operation, *list(terminator.operands))
+        each.operation.move_before(operation)
+    results = list(terminator.operation.operands)
+    terminator.operation.erase()
+    replace_by(operation, *results)
 
 
 def must_stay(call: ir.Operation) -> bool:
