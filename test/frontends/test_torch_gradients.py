@@ -61,7 +61,7 @@ def check(calls):
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_operations(name):
-    check(spread(FAMILIES[name], 4))
+    check(spread(FAMILIES[name], 3))
 
 
 @pytest.mark.parametrize("first", range(min(6, cases(1))))
@@ -71,4 +71,5 @@ def test_along_dimensions(first):
         call.replace("DIM", str((first + index) % 6 - 3))
         for index, call in enumerate(torch_cases.calls_of(ALONG))
     ]
+    calls = spread(calls, 24)
     assert check(calls) == len(calls)

@@ -95,7 +95,7 @@ def test_back_to_calls_pass_by_pass(shardy, context, num_passes):
 
 def test_unflatten_fully_on_random_programs(shardy, context):
     pipeline = "sdy-unflatten-call-graph{dedup-functions-fully=true},symbol-dce"
-    for seed in range(200, 240):
+    for seed in range(200, 200 + cases(16)):
         text = prepared(shardy, context, seed, f"{FLATTENED},{','.join(BACK_TO_CALLS[:2])}")
         compare(shardy, context, text, pipeline)
 
