@@ -6,6 +6,7 @@ import pytest
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.host import ir, rewrite
 from mlir_sdy.values import map_shardings
+from pyshardy.irtools import analyses
 from pyshardy.irtools.analyses import (
     UNCHANGED,
     UNKNOWN,
@@ -39,7 +40,8 @@ def module_of(context, dims, mesh="@mesh"):
     return parse(TEXT.replace("DIMS", dims).replace("MESH", mesh), context)
 
 
-def test_computed_once(context):
+def test_computed_once(context, monkeypatch):
+    monkeypatch.setattr(analyses, "_analyses", {**analyses._analyses})
     module = module_of(context, '{"x"}, {}')
     asked: list[str] = []
 

@@ -187,7 +187,7 @@ class _Body:
         while pending:
             operation = pending.popleft()
             results = operation.results
-            is_known = len(results) and results[0] in self._uses
+            is_known = results[0] in self._uses if len(results) else operation in self._constants
             if not is_known and self._is_constant(operation):
                 self._constants.append(operation)
                 pending.extend(self._note_uses(operation))

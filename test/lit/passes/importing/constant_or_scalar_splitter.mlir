@@ -204,3 +204,19 @@ func.func @main(%x: tensor<8xf32>) -> (tensor<8xf32>,tensor<8xf32>,tensor<8xf32>
   } : (tensor<8xf32>) -> tensor<8xf32>
   return %0, %2, %3, %3 : tensor<8xf32>,tensor<8xf32>,tensor<8xf32>,tensor<8xf32>
 }
+
+// -----
+
+// Several constants lead to a call without results, which is erased once.
+
+// CHECK-LABEL: func.func @call_without_results(
+// CHECK-NEXT: return %arg0 : tensor<8xf32>
+func.func @call_without_results(%a: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = stablehlo.constant dense<1.0> : tensor<8xf32>
+  %1 = stablehlo.constant dense<2.0> : tensor<8xf32>
+  func.call @f(%0, %1) : (tensor<8xf32>, tensor<8xf32>) -> ()
+  return %a : tensor<8xf32>
+}
+func.func private @f(%a: tensor<8xf32>, %b: tensor<8xf32>) {
+  return
+}
