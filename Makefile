@@ -8,6 +8,9 @@ JOBS ?= $(shell echo $$(( $$(nproc) < 4 ? $$(nproc) : 4 )))
 CASES ?= 16
 export PATH := $(dir $(abspath $(PYTHON))):$(PATH)
 
+# Memory of the host that was freed is overwritten, so that a use of it is noticed.
+unit coverage: export MALLOC_PERTURB_ := 85
+
 .DEFAULT_GOAL := help
 .PHONY: help setup quick test generate-check lint check-host unit coverage filecheck example docs site documentation \
 	generate pythons newest-jax bench

@@ -36,6 +36,8 @@ config.test_format = lit.formats.ShTest(execute_external=False)
 if "PYTHONPATH" in os.environ:
     config.environment["PYTHONPATH"] = os.environ["PYTHONPATH"]
 config.environment["PYSHARDY_VERIFY_ANALYSES"] = "1"
+# Memory of the host that was freed is overwritten, so that a use of it is noticed.
+config.environment["MALLOC_PERTURB_"] = "85"
 config.substitutions += [
     (r"\bsdy-explain\b", f"'{sys.executable}' -m pyshardy.cli.explain"),
     (r"\bsdy-opt\b", f"'{sys.executable}' -m pyshardy.cli.opt"),
