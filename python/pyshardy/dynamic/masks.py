@@ -33,14 +33,13 @@ from pyshardy.partition.types.padding_builder import Content, PaddingBuilder
 from pyshardy.pipeline import run_pipeline
 from pyshardy.sizes.signature import DynamicSignature, entry_of
 from pyshardy.sizes.size import Number, Size, number_of, size_of
-from pyshardy.sizes.size_map import SizeMap
+from pyshardy.sizes.size_map import SizeMap, shape_operands
 from pyshardy.sizes.size_reader import DIMENSION_SIZE
 from pyshardy.sizes.static_program import (
     SizeRefinement,
     assertions_in,
     constant_of,
     made_static,
-    shape_operands,
     without_calls,
 )
 

@@ -17,12 +17,13 @@ import math
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from mlir_sdy.attributes import value_of
 from mlir_sdy.diagnostics import SourceLocation
 from mlir_sdy.discardable import get_discardable
 from mlir_sdy.host import identity, ir, location_of
-from mlir_sdy.model import Mesh, OpShardingRule, TensorSharding, mesh_of
+from mlir_sdy.model import Mesh, OpShardingRule, mesh_of
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import SCALAR_BODIES, may_have_regions, named_operations_in, terminator_of
 from mlir_sdy.values import COMPUTATIONS, OWN_SHARDING, manual_axes
@@ -39,14 +40,14 @@ from pyshardy.irtools.stablehlo_views import (
     ReduceScatterView,
     target_of,
 )
-from pyshardy.irtools.static_shapes import shape_operands_of
+from pyshardy.irtools.static_shapes import SIZES_OF, shape_operands_of
 from pyshardy.irtools.tensor_types import shape_of, with_shape
 from pyshardy.rules.families.pointwise import POINTWISE_OPERATIONS
 from pyshardy.rules.lookup import ShardingRuleLookup
 from pyshardy.rules.signature import OperationParts, TensorType
 from pyshardy.sizes.reduce_windows import DYNAMIC_REDUCE_WINDOW, window_numbers
 from pyshardy.sizes.signature import DynamicSignature, entry_of
-from pyshardy.sizes.size import Size
+from pyshardy.sizes.size import Number, Size, number_of
 from pyshardy.sizes.size_reader import DIMENSION_SIZE, SizeReader
 from pyshardy.sizes.symbols import SizeSymbol, bounds_of, read_symbols
 
@@ -196,6 +197,10 @@ class SizeMap:
         found = self._reader.read(value)
         return None if found is None else self.replaced(found)
 
+    def vectors(self, operation: ir.Operation) -> list[Sequence[Size] | None]:
+        """Return the elements of the operands that determine the types of results."""
+        return [self.read(operation.operands[index]) for index in shape_operands(operation)]
+
     def _source(self, value: ir.Value) -> Sequence[Size] | None:
         if isinstance(value, ir.BlockArgument):
             return self._read.get(value)
@@ -252,39 +257,37 @@ class SizeMap:
 
     def _visit_computation(self, operation: ir.Operation) -> None:
         """Visit a computation, in which the sizes of operands are divided by manual axes."""
-        body, manual = operation.regions[0].blocks[0], frozenset(manual_axes(operation))
-        entered, left = (
-            [[1] * len(shape_of(each.type)) for each in values]
-            if given is None
-            else [self._manual_shards(each, manual) for each in value_of(given).shardings]
-            for given, values in (
-                (get_discardable(operation, "in_shardings"), operation.operands),
-                (get_discardable(operation, "out_shardings"), operation.results),
-            )
-        )
-        for value, argument, counts in zip(
-            operation.operands, body.arguments, entered, strict=True
-        ):
+        body, operands = operation.regions[0].blocks[0], operation.operands
+        counts_of = self._shards(operation, "in_shardings", operands)
+        for value, argument, counts in zip(operands, body.arguments, counts_of, strict=True):
             pairs = zip(self.sizes(value), counts, strict=True)
             if not _is_static(argument):
-                self._set(argument, (size.floordiv(count) for size, count in pairs))
+                self._set(argument, (size // count for size, count in pairs))
             if isinstance(value.type, ir.RankedTensorType) and not counts:
                 self._read[argument] = self.read(value)
         self._visit_block(body)
-        for value, result, counts in zip(
-            terminator_of(body).operands, operation.results, left, strict=True
-        ):
-            pairs = zip(self.sizes(value), counts, strict=True)
+        returned, results = terminator_of(body).operands, operation.results
+        counts_of = self._shards(operation, "out_shardings", results)
+        for value, result, counts in zip(returned, results, counts_of, strict=True):
             if not _is_static(result):
+                pairs = zip(self.sizes(value), counts, strict=True)
                 self._set(result, (size * count for size, count in pairs))
 
-    def _manual_shards(self, sharding: TensorSharding, manual: Collection[str]) -> list[int]:
-        """Return the numbers of shards along manual axes."""
-        mesh = mesh_of(sharding, self._meshes) or Mesh()
-        return [
-            mesh.axes_size(axis for axis in axes if axis.name in manual)
-            for axes in sharding.dim_axes
-        ]
+    def _shards(
+        self, operation: ir.Operation, attribute: str, values: Iterable[ir.Value]
+    ) -> Iterator[list[int]]:
+        """Yield the numbers of shards of the dimensions of values along manual axes."""
+        given, manual = get_discardable(operation, attribute), frozenset(manual_axes(operation))
+        shardings = [] if given is None else value_of(given).shardings
+        for value, sharding in itertools.zip_longest(values, shardings):
+            if sharding is None:
+                yield [1] * len(shape_of(value.type))
+                continue
+            mesh = mesh_of(sharding, self._meshes) or Mesh()
+            yield [
+                mesh.axes_size(axis for axis in axes if axis.name in manual)
+                for axes in sharding.dim_axes
+            ]
 
     def _visit(self, operation: ir.Operation, name: str) -> None:
         operands, known = list(operation.operands), self._sizes
@@ -298,9 +301,9 @@ class SizeMap:
                 self._equate_all(operation, [[each] for each in operands])
             self._keep(results, operands[:1])
             return
-        kind = _kind_of(operation, name)
+        kind = target_of(operation) if name == "stablehlo.custom_call" else name
         rule_key = None
-        if kind == name and name not in _FUNCTIONS:
+        if kind == name and name not in _FUNCTIONS and name not in _FIRST_SIZE:
             rule_key = self._lookup.rule_key(OperationParts(operation, name, operands, results))
         key = (rule_key, *map(id, of_operands))
         made = None if rule_key is None else self._made.get(key)
@@ -316,7 +319,7 @@ class SizeMap:
     def _sizes_of_results(self, operation: ir.Operation, kind: str) -> list[Sequence[Size]]:
         """Return the sizes of results; none for static ones."""
         operands, results = list(operation.operands), list(operation.results)
-        found = _FUNCTIONS.get(kind, _of_call)(self, operation)
+        found = _FUNCTIONS.get(kind, _of_shapes)(self, operation)
         shapes = [() if _is_static(each) else shape_of(each.type) for each in results]
         is_missing = any(
             number < 0 and (index, dim) not in found
@@ -463,31 +466,45 @@ _ALIKE_RESULTS = (
 
 # --- Operations whose results have sizes that no operand has --------------------------------------
 
+_FIRST_SIZE = {
+    **{name: first for name, (_, first, _) in SIZES_OF.items()},
+    "stablehlo.dynamic_conv": 2,
+    "stablehlo.rng": 2,
+}
+"""The first operand that determines the type of the result, as do those behind it."""
+
+
+def shape_operands(operation: ir.Operation) -> Sequence[int]:
+    """Return the positions of the operands that determine the types of results."""
+    count = len(operation.operands)
+    if operation.name != "stablehlo.custom_call":
+        return range(_FIRST_SIZE.get(operation.name, count), count)
+    if target_of(operation) == DYNAMIC_REDUCE_WINDOW:
+        return range(count - 5, count)
+    return shape_operands_of(operation)
+
+
 _Found = Mapping[Place, Size]
-_Sizes = Sequence[Size]
+_Numbers = Sequence[Number]
 
 
-def _kind_of(operation: ir.Operation, name: str) -> str:
-    """Return the name of an operation, or the target of a custom call."""
-    return target_of(operation) if name == "stablehlo.custom_call" else name
+def _of_shapes(sizes: SizeMap, operation: ir.Operation) -> _Found:
+    """Find the sizes in operands that are the shapes of results."""
+    vectors = enumerate(sizes.vectors(operation))
+    return {(at, dim): size for at, vector in vectors for dim, size in enumerate(vector or ())}
 
 
 def _of_broadcast(sizes: SizeMap, operation: ir.Operation) -> _Found:
     """Find the sizes in the operand with them, which those of the value are, unless 1."""
-    found = _of_last_operand(sizes, operation)
+    found = _of_shapes(sizes, operation)
     targets, shape = BroadcastView(operation).broadcast_dimensions, operation.operands[0]
     given = get_discardable(operation, "known_expanding_dimensions")
     expanding = () if given is None else tuple(ir.DenseI64ArrayAttr(given))
     for dim, (target, size) in enumerate(zip(targets, sizes.sizes(shape), strict=True)):
         asked = found.get((0, target), size)
-        if asked is not size and size.constant != 1 and dim not in expanding:
+        if asked is not size and size != 1 and dim not in expanding:
             sizes.equate(operation, asked, size)
     return found
-
-
-def _of_last_operand(sizes: SizeMap, operation: ir.Operation) -> _Found:
-    vector = sizes.read(operation.operands[len(operation.operands) - 1]) or ()
-    return {(0, dim): size for dim, size in enumerate(vector)}
 
 
 def _of_operands(sizes: SizeMap, operation: ir.Operation) -> _Found:
@@ -496,22 +513,14 @@ def _of_operands(sizes: SizeMap, operation: ir.Operation) -> _Found:
     return {(index, dim): n for index, each in pairs for dim, n in enumerate(sizes.sizes(each))}
 
 
-def _of_call(sizes: SizeMap, operation: ir.Operation) -> _Found:
-    """Find the sizes of results in the operands that a call names."""
-    given = shape_operands_of(operation)
-    vectors = [sizes.read(operation.operands[index]) or () for index in given]
-    return {(at, dim): n for at, vector in enumerate(vectors) for dim, n in enumerate(vector)}
-
-
 def _of_collective(sizes: SizeMap, operation: ir.Operation) -> _Found:
     """Find the sizes of dimensions that are gathered, scattered, or exchanged."""
-    found = list(sizes.sizes(operation.operands[0]))
+    found = sizes.sizes(operation.operands[0])
     if operation.name == "stablehlo.all_to_all":
-        view = AllToAllView(operation)
-        split, joined, count = view.split_dimension, view.concat_dimension, view.split_count
-        found[split] = found[split].floordiv(count)
-        found[joined] *= count
-        return {(0, dim): size for dim, size in enumerate(found)}
+        view, result = AllToAllView(operation), list(found)
+        result[view.split_dimension] //= view.split_count
+        result[view.concat_dimension] *= view.split_count
+        return {(0, dim): size for dim, size in enumerate(result)}
     groups = CollectiveView(operation).replica_groups
     if not isinstance(groups, ir.DenseIntElementsAttr):
         return {}
@@ -520,7 +529,7 @@ def _of_collective(sizes: SizeMap, operation: ir.Operation) -> _Found:
         dim = AllGatherView(operation).all_gather_dim
         return {(0, dim): found[dim] * count}
     dim = ReduceScatterView(operation).scatter_dimension
-    return {(0, dim): found[dim].floordiv(count)}
+    return {(0, dim): found[dim] // count}
 
 
 def _of_concatenation(sizes: SizeMap, operation: ir.Operation) -> _Found:
@@ -529,41 +538,26 @@ def _of_concatenation(sizes: SizeMap, operation: ir.Operation) -> _Found:
     return {(0, dim): sum(parts, start=Size.of(0))}
 
 
-def _vectors(sizes: SizeMap, operands: Iterable[ir.Value]) -> list[Sequence[Size]] | None:
-    """Return the sizes in operands; None if they aren't known."""
-    found = [sizes.read(each) for each in operands]
-    known = [each for each in found if each is not None]
-    return known if len(known) == len(found) else None
-
-
 def _of_pad(sizes: SizeMap, operation: ir.Operation) -> _Found:
-    value, _, *vectors = operation.operands
-    amounts = (
-        _vectors(sizes, vectors)
-        if vectors
-        else [list(map(Size.of, each)) for each in PadView(operation).amounts]
-    )
+    is_static = operation.name == "stablehlo.pad"
+    amounts = PadView(operation).amounts if is_static else sizes.vectors(operation)
+    shape = sizes.sizes(operation.operands[0])
     return {
-        (0, dim): (size - 1) * (inner.constant + 1) + 1 + low + high
-        for dim, (size, low, high, inner) in enumerate(
-            zip(sizes.sizes(value), *amounts, strict=True) if amounts else ()
-        )
-        if inner.constant is not None
+        (0, dim): (size - 1) * (inner + 1) + 1 + low + high
+        for dim, (size, low, high, inner) in enumerate(_columns(shape, *amounts))
     }
 
 
 def _of_slice(sizes: SizeMap, operation: ir.Operation) -> _Found:
-    bounds = _vectors(sizes, list(operation.operands)[1:])
     return {
-        (0, dim): (limit - start + step.constant - 1).floordiv(step.constant)
-        for dim, (start, limit, step) in enumerate(zip(*bounds, strict=True) if bounds else ())
-        if step.constant
+        (0, dim): (limit - start + step - 1) // step
+        for dim, (start, limit, step) in enumerate(_columns(*sizes.vectors(operation)))
+        if number_of(step) in _DISTANCES
     }
 
 
 def _of_gather(sizes: SizeMap, operation: ir.Operation) -> _Found:
-    numbers = GatherView(operation).dimension_numbers
-    taken = sizes.read(operation.operands[2])
+    numbers, (taken,) = GatherView(operation).dimension_numbers, sizes.vectors(operation)
     without = {*numbers.collapsed_slice_dims, *numbers.operand_batching_dims}
     kept = [size for dim, size in enumerate(taken or ()) if dim not in without]
     return {(0, dim): size for dim, size in zip(numbers.offset_dims, kept, strict=False)}
@@ -573,56 +567,56 @@ def _of_convolution(sizes: SizeMap, operation: ir.Operation) -> _Found:
     view, shape = ConvolutionView(operation), sizes.sizes(operation.operands[0])
     numbers, kernel = view.dimension_numbers, sizes.sizes(operation.operands[1])
     ones = [1] * len(numbers.input_spatial_dimensions)
-    steps = view.window_strides, view.lhs_dilation, view.rhs_dilation
     if operation.name == "stablehlo.convolution":
-        pairs = list(view.padding) or [(0, 0)] * len(ones)
-        edges: _Sizes | None = [Size.of(each) for pair in pairs for each in pair]
+        edges = [each for pair in view.padding or [(0, 0)] * len(ones) for each in pair]
     else:
-        edges = sizes.read(operation.operands[2])
+        (edges,) = sizes.vectors(operation)
     counts = _windows(
         [shape[dim] for dim in numbers.input_spatial_dimensions],
         [kernel[dim] for dim in numbers.kernel_spatial_dimensions],
-        [list(map(Size.of, each or ones)) for each in steps],
+        view.window_strides or ones,
+        view.lhs_dilation or ones,
+        view.rhs_dilation or ones,
         edges,
     )
     return {(0, dim): n for dim, n in zip(numbers.output_spatial_dimensions, counts, strict=False)}
 
 
 def _of_windows(sizes: SizeMap, operation: ir.Operation) -> _Found:
-    vectors = (
-        [list(map(Size.of, each)) for each in window_numbers(operation)]
-        if operation.name == "stablehlo.reduce_window"
-        else _vectors(sizes, list(operation.operands)[-5:])
-    )
-    if vectors is None:
-        return {}
-    window, *steps, edges = vectors
-    counts = _windows(sizes.sizes(operation.operands[0]), window, steps, edges)
+    is_static = operation.name == "stablehlo.reduce_window"
+    vectors = window_numbers(operation) if is_static else sizes.vectors(operation)
+    counts = _windows(sizes.sizes(operation.operands[0]), *vectors)
     results = range(len(operation.results))
     return {(index, dim): size for index in results for dim, size in enumerate(counts)}
 
 
-def _windows(
-    shape: _Sizes, windows: _Sizes, steps: Sequence[_Sizes], edges: _Sizes | None
-) -> list[Size]:
+def _windows(shape: _Numbers, *vectors: _Numbers | None) -> list[Size]:
     """Return the numbers of windows; none if the distances aren't numbers.
 
     Args:
         shape: the sizes of dimensions.
-        windows: the sizes of windows.
-        steps: the distances of windows, of elements, and of elements of a window.
-        edges: the positions before and after each dimension.
+        vectors: the sizes of windows, their distances, those of elements, those of elements of a
+            window, and the positions before and after each dimension.
     """
+    *columns, edges = vectors
     found: list[Size] = []
-    for dim, (size, window, *each) in enumerate(zip(shape, windows, *steps, strict=True)):
-        stride, dilation, inner = (step.constant for step in each)
-        if not stride or not dilation or not inner or edges is None:
+    for dim, (size, window, *steps) in enumerate(_columns(shape, *columns)):
+        if edges is None or not all(number_of(step) in _DISTANCES for step in steps):
             return []
+        stride, dilation, inner = steps
         reach, extent = (window - 1) * inner, (size - 1) * dilation  # from the first to the last
         low, high = edges[2 * dim : 2 * dim + 2]
-        found.append((low + extent + high - reach).floordiv(stride) + 1)
+        found.append((low + extent + high - reach) // stride + 1)
     return found
 
+
+def _columns(*vectors: _Numbers | None) -> Iterable[Sequence[Any]]:
+    """Return the numbers of each dimension; none if a vector isn't known."""
+    known = [each for each in vectors if each is not None]
+    return zip(*known, strict=True) if len(known) == len(vectors) else ()
+
+
+_DISTANCES = range(1, LARGEST)
 
 _FUNCTIONS: Mapping[str, Callable[[SizeMap, ir.Operation], _Found]] = {
     DYNAMIC_REDUCE_WINDOW: _of_windows,
@@ -634,12 +628,9 @@ _FUNCTIONS: Mapping[str, Callable[[SizeMap, ir.Operation], _Found]] = {
     "stablehlo.dynamic_broadcast_in_dim": _of_broadcast,
     "stablehlo.dynamic_conv": _of_convolution,
     "stablehlo.dynamic_gather": _of_gather,
-    "stablehlo.dynamic_iota": _of_last_operand,
     "stablehlo.dynamic_pad": _of_pad,
-    "stablehlo.dynamic_reshape": _of_last_operand,
     "stablehlo.pad": _of_pad,
     "stablehlo.real_dynamic_slice": _of_slice,
     "stablehlo.reduce_scatter": _of_collective,
     "stablehlo.reduce_window": _of_windows,
-    "stablehlo.rng": _of_last_operand,
 }

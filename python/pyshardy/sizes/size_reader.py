@@ -128,44 +128,11 @@ def _cut(operation: ir.Operation, operands: _Sizes, _: Bounds) -> Sequence[Size]
     return operands[0][view.start_indices[0] : view.limit_indices[0] : view.strides[0]]
 
 
-def _each(function: Callable[..., Size | None], *, with_bounds: bool = False) -> _Function:
-    """Return a function that applies one to the elements of operands of equal shapes."""
-
-    def combined(_: ir.Operation, operands: _Sizes, bounds: Bounds) -> Sequence[Size | None] | None:
-        if len({*map(len, operands)}) > 1:
-            return None  # a predicate that selects whole vectors
-        more = (bounds,) if with_bounds else ()
-        return [function(*each, *more) for each in zip(*operands, strict=True)]
-
-    return combined
-
-
-def _quotient(size: Size, divisor: Size) -> Size | None:
-    """Return a quotient, which is rounded to zero; sizes are positive."""
-    if not divisor.constant or (divisor.constant < 0 and size.constant is None):
-        return None
-    if size.constant is None:
-        return size.floordiv(divisor.constant)
-    sign = 1 if (size.constant < 0) == (divisor.constant < 0) else -1
-    return Size.of(sign * (abs(size.constant) // abs(divisor.constant)))
-
-
-def _rest(size: Size, divisor: Size) -> Size | None:
-    if size.constant is None:
-        return size.mod(divisor.constant) if divisor.constant and divisor.constant > 0 else None
-    quotient = _quotient(size, divisor)
-    return None if quotient is None else size - quotient * divisor
-
-
-# --- Decisions ------------------------------------------------------------------------------------
-
-
-def _is_less(one: Size, other: Size, bounds: Bounds) -> bool | None:
-    """Whether a size is always less than another one, or never; None if that isn't known."""
-    low, high = bounds(one - other)
-    if high is not None and high < 0:
-        return True
-    return False if low is not None and low >= 0 else None
+def _each(operation: ir.Operation, operands: _Sizes, bounds: Bounds) -> Sequence[Size | None]:
+    """Return the elements of an elementwise operation; scalars are operands of all elements."""
+    count, function = math.prod(shape_of(operation.results[0].type)), _ELEMENTWISE[operation.name]
+    spread = ([*each] * (count if len(each) == 1 else 1) for each in operands)
+    return [function(*each, bounds) for each in zip(*spread, strict=True)]
 
 
 def _compared(operation: ir.Operation, operands: _Sizes, bounds: Bounds) -> Sequence[Size] | None:
@@ -181,63 +148,81 @@ def _compared(operation: ir.Operation, operands: _Sizes, bounds: Bounds) -> Sequ
     return None if value is None else [Size.of(int(value != is_negated))]
 
 
-def _both(one: Size, other: Size) -> Size | None:
-    if one.constant == 0 or other.constant == 0:
+# --- Elements -------------------------------------------------------------------------------------
+
+
+def _is_less(one: Size, other: Size, bounds: Bounds) -> bool | None:
+    """Whether a size is always less than another one, or never; None if that isn't known."""
+    low, high = bounds(one - other)
+    if high is not None and high < 0:
+        return True
+    return False if low is not None and low >= 0 else None
+
+
+def _ordered(one: Size, other: Size, bounds: Bounds) -> tuple[Size | None, Size | None]:
+    """Return the lesser and the greater of two sizes; None if that isn't known."""
+    if _is_less(other, one, bounds) is False:
+        return one, other
+    return (other, one) if _is_less(one, other, bounds) is False else (None, None)
+
+
+def _clamped(low: Size, size: Size, high: Size, bounds: Bounds) -> Size | None:
+    above = high if low == high else _ordered(size, low, bounds)[1]
+    return None if above is None else _ordered(above, high, bounds)[0]
+
+
+def _quotient(size: Size, divisor: Size, bounds: Bounds) -> Size | None:
+    """Return a quotient, which is rounded to zero."""
+    known, by = size.constant, divisor.constant
+    if known is not None and by:
+        return Size.of((1 if (known < 0) == (by < 0) else -1) * (abs(known) // abs(by)))
+    return size // by if by and by > 0 and _is_less(size, Size.of(0), bounds) is False else None
+
+
+def _rest(size: Size, divisor: Size, bounds: Bounds) -> Size | None:
+    quotient = _quotient(size, divisor, bounds)
+    if quotient is None or divisor.constant is None:
+        return None
+    return size % divisor if size.constant is None else size - quotient * divisor
+
+
+def _both(one: Size, other: Size, _: Bounds) -> Size | None:
+    if one == 0 or other == 0:
         return Size.of(0)
-    return other if one.constant == 1 else one if other.constant == 1 else None
+    return other if one == 1 else one if other == 1 else None
 
 
-def _selected(predicate: Size, one: Size, other: Size) -> Size | None:
+def _selected(predicate: Size, one: Size, other: Size, _: Bounds) -> Size | None:
     if one == other:
         return one
     return None if predicate.constant is None else one if predicate.constant else other
 
 
-def _least(one: Size, other: Size, bounds: Bounds) -> Size | None:
-    less = _is_less(one, other, bounds)
-    if less is None:
-        return one if _is_less(other, one, bounds) is False else None
-    return one if less else other
-
-
-def _greatest(one: Size, other: Size, bounds: Bounds) -> Size | None:
-    least = _least(one, other, bounds)
-    return None if least is None else other if least == one else one
-
-
-def _clamped(operation: ir.Operation, operands: _Sizes, bounds: Bounds) -> Sequence[Size | None]:
-    count = math.prod(shape_of(operation.results[0].type))
-    low, value, high = ([*each] * (count if len(each) == 1 else 1) for each in operands)
-    found: list[Size | None] = []
-    for least, size, most in zip(low, value, high, strict=True):
-        above = most if least == most else _greatest(size, least, bounds)
-        found.append(None if above is None else _least(above, most, bounds))
-    return found
-
-
-def _sign(size: Size, bounds: Bounds) -> Size | None:
-    return Size.of(1) if _is_less(Size.of(0), size, bounds) else None
-
+_ELEMENTWISE: dict[str, Callable[..., Size | None]] = {
+    "stablehlo.add": lambda one, other, _: one + other,
+    "stablehlo.and": _both,
+    "stablehlo.clamp": _clamped,
+    "stablehlo.divide": _quotient,
+    "stablehlo.maximum": lambda one, other, bounds: _ordered(one, other, bounds)[1],
+    "stablehlo.minimum": lambda one, other, bounds: _ordered(one, other, bounds)[0],
+    "stablehlo.multiply": lambda one, other, _: one * other,
+    "stablehlo.remainder": _rest,
+    "stablehlo.select": _selected,
+    "stablehlo.sign": lambda size, bounds: (
+        Size.of(1) if _is_less(Size.of(0), size, bounds) else None
+    ),
+    "stablehlo.subtract": lambda one, other, _: one - other,
+}
 
 _READ: dict[str, _Function] = {
     "sdy.sharding_constraint": _passed,
-    "stablehlo.add": _each(Size.__add__),
-    "stablehlo.and": _each(_both),
     "stablehlo.broadcast_in_dim": _same,
-    "stablehlo.clamp": _clamped,
     "stablehlo.compare": _compared,
     "stablehlo.concatenate": _joined,
     "stablehlo.convert": _same,
-    "stablehlo.divide": _each(_quotient),
-    "stablehlo.maximum": _each(_greatest, with_bounds=True),
-    "stablehlo.minimum": _each(_least, with_bounds=True),
-    "stablehlo.multiply": _each(Size.__mul__),
-    "stablehlo.remainder": _each(_rest),
     "stablehlo.reshape": _same,
-    "stablehlo.select": _each(_selected),
-    "stablehlo.sign": _each(_sign, with_bounds=True),
     "stablehlo.slice": _cut,
-    "stablehlo.subtract": _each(Size.__sub__),
+    **dict.fromkeys(_ELEMENTWISE, _each),
 }
 
 READ = frozenset(_READ) | {DIMENSION_SIZE}

@@ -42,14 +42,12 @@ from pyshardy.irtools.stablehlo_views import (
 from pyshardy.irtools.static_shapes import (
     FORMS,
     SHAPE_OPERANDS,
-    SIZES_OF,
-    shape_operands_of,
     static_form,
 )
 from pyshardy.irtools.tensor_types import element_type_of, is_bounded, shape_of, with_shape
 from pyshardy.irtools.walks import operations_named, tell_inserted
 from pyshardy.pipeline import run_pipeline
-from pyshardy.sizes.reduce_windows import DYNAMIC_REDUCE_WINDOW, static_window
+from pyshardy.sizes.reduce_windows import static_window
 from pyshardy.sizes.signature import (
     EQUAL_SIZES,
     GUARDS,
@@ -72,12 +70,6 @@ ASSERTED = re.compile(r"symbolic shape constraint (.*?)\. Expected ")
 
 _WITH_FORMS = FORMS.keys() - {DIMENSION_SIZE}
 _CALL, _SLICE = "stablehlo.custom_call", "stablehlo.real_dynamic_slice"
-_FIRST_SIZE = {
-    **{name: first for name, (_, first, _) in SIZES_OF.items()},
-    "stablehlo.dynamic_conv": 2,
-    "stablehlo.rng": 2,
-}
-"""The first operand that determines the type of the result, as do those behind it."""
 
 
 def without_calls(module: ir.Module) -> ir.Module:
@@ -317,16 +309,6 @@ class SizeRefinement:
             advice = "; export the program for static sizes"
         place = location_of(operation.location)
         return UsageError(error(f"{message} sizes {self._told}{advice}", place))
-
-
-def shape_operands(operation: ir.Operation) -> Sequence[int]:
-    """Return the positions of the operands that determine the types of results."""
-    count = len(operation.operands)
-    if operation.name != _CALL:
-        return range(_FIRST_SIZE.get(operation.name, count), count)
-    if CustomCallView(operation).call_target_name == DYNAMIC_REDUCE_WINDOW:
-        return range(count - 5, count)
-    return shape_operands_of(operation)
 
 
 def made_static(module: ir.Module, operation: ir.Operation) -> ir.Operation:

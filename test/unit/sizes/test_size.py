@@ -23,9 +23,9 @@ def sizes(draw, depth=3):
         case "-":
             return -left
         case "floordiv":
-            return left.floordiv(divisor)
+            return left // divisor
         case _:
-            return left.mod(divisor)
+            return left % divisor
 
 
 VALUES = st.fixed_dictionaries({name: st.integers(1, 40) for name in "bsn"})
@@ -41,8 +41,8 @@ def test_arithmetic_is_that_of_numbers(left, right, divisor, values):
     one, other = left.evaluate(values), right.evaluate(values)
     assert (left + right).evaluate(values) == one + other
     assert (left * right).evaluate(values) == one * other
-    assert left.floordiv(divisor).evaluate(values) == one // divisor
-    assert left.mod(divisor).evaluate(values) == one % divisor
+    assert (left // divisor).evaluate(values) == one // divisor
+    assert (left % divisor).evaluate(values) == one % divisor
 
 
 @given(sizes(), st.integers(1, 8), VALUES, st.integers(1, 4))
