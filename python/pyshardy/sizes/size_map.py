@@ -22,7 +22,7 @@ from typing import Any
 from mlir_sdy.attributes import value_of
 from mlir_sdy.diagnostics import SourceLocation
 from mlir_sdy.discardable import get_discardable
-from mlir_sdy.host import identity, ir, location_of
+from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, OpShardingRule, mesh_of
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import SCALAR_BODIES, may_have_regions, named_operations_in, terminator_of
@@ -41,7 +41,7 @@ from pyshardy.irtools.stablehlo_views import (
     target_of,
 )
 from pyshardy.irtools.static_shapes import SIZES_OF, shape_operands_of
-from pyshardy.irtools.tensor_types import shape_of, with_shape
+from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.rules.families.pointwise import POINTWISE_OPERATIONS
 from pyshardy.rules.lookup import ShardingRuleLookup
 from pyshardy.rules.signature import OperationParts, TensorType
@@ -83,7 +83,6 @@ class SizeMap:
         module: the program, without calls.
         signature: its arguments.
         values: the values of symbols; sizes are expressions of the others.
-        in_place: whether values whose sizes are numbers get the static types.
 
     Attributes:
         equalities: the sizes that operations demand equal.
@@ -95,11 +94,7 @@ class SizeMap:
         module: ir.Module,
         signature: DynamicSignature,
         values: Mapping[str, int] | None = None,
-        *,
-        in_place: bool = False,
     ):
-        self._in_place = in_place
-        self._static: dict[Hashable, ir.Type | None] = {}
         self._of_types: dict[ir.Type, tuple[Size, ...]] = {}
         block = entry_of(module).regions[0].blocks[0]
         given = {name: Size.of(value) for name, value in (values or {}).items()}
@@ -145,24 +140,10 @@ class SizeMap:
         return known
 
     def _set(self, value: ir.Value, sizes: Iterable[Size]) -> Sequence[Size]:
-        """Give a value its sizes; or the type with them, if that is asked for."""
+        """Give a value its sizes."""
         shape = tuple(sizes)
-        shape = self._shapes.setdefault(shape, shape)
-        kind = self._with_sizes(value.type, shape) if self._in_place else None
-        if kind is None:
-            self._sizes[value] = shape
-        else:
-            value.set_type(kind)
+        self._sizes[value] = self._shapes.setdefault(shape, shape)
         return shape
-
-    def _with_sizes(self, kind: ir.Type, shape: tuple[Size, ...]) -> ir.Type | None:
-        """Return a type with sizes that are numbers; None for others."""
-        key = kind, id(shape)
-        if key not in self._static:
-            numbers = [each.constant for each in shape]
-            known = [each for each in numbers if each is not None and 0 <= each <= LARGEST]
-            self._static[key] = with_shape(kind, known) if len(known) == len(numbers) else None
-        return self._static[key]
 
     def replaced(self, sizes: Sequence[Size]) -> Sequence[Size]:
         """Return sizes in terms of the symbols that are left."""
@@ -212,24 +193,13 @@ class SizeMap:
     # --- Walk -----------------------------------------------------------------------------------
 
     def _visit_block(self, block: ir.Block) -> None:
-        note, static = self.operations.append, self._static
+        note = self.operations.append
         for view in block.operations:
             operation = view.operation
             name = operation.name
             note((operation, name))
             if name in _POINTWISE:
-                if not self._in_place or self._sizes:
-                    self._visit(operation, name)
-                    continue
-                # All operands are static; the host verifies that their types fit.
-                result = operation.result
-                key = identity(result.type), identity(operation.operands[0].type)
-                known = static.get(key)
-                if known is None:
-                    self._visit(operation, name)
-                    static[key] = result.type
-                else:
-                    result.set_type(known)
+                self._visit(operation, name)
             elif name == "stablehlo.while":
                 for region in operation.regions:
                     self._keep(region.blocks[0].arguments, list(operation.operands))

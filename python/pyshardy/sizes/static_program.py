@@ -195,7 +195,7 @@ class SizeRefinement:
             if not holds_sizes(argument.type) or not fits(argument.type, [values[name]]):
                 problem = f"an argument of type {argument.type} can't be {name}"
                 raise self._unfit(problem, location_of(argument.location))
-        self.sizes = SizeMap(module, signature, values, in_place=True)
+        self.sizes = SizeMap(module, signature, values)
         named = self.sizes.operations
         with_forms = [each for each, name in named if name in _WITH_FORMS]
         self._assertions = [each for each in with_forms if is_assertion(each)]
@@ -206,7 +206,7 @@ class SizeRefinement:
             self._check_assertion(call)
         for operation in operations_with(SIZES, self._entry):
             remove_discardable(operation, SIZES)
-        self._set_further_types()
+        self._set_types()
 
     def _check_assertion(self, call: ir.Operation) -> None:
         """Check an assertion of the program.
@@ -242,22 +242,27 @@ class SizeRefinement:
             if found is not None and len(found) == math.prod(shape):
                 yield value, found
 
-    def _set_further_types(self) -> None:
-        """Give types to values whose sizes were found later, by what operations demand equal.
+    def _set_types(self) -> None:
+        """Give values the types with their sizes.
 
         Raises:
             UsageError: the type of a result isn't known.
         """
+        types: dict[tuple[ir.Type, int], ir.Type] = {}  # values of equal sizes have one object
         for value, sizes in list(self.sizes.dynamic):
             kind = value.type
-            numbers = [each.constant for each in sizes if each.constant is not None]
-            if len(numbers) == len(sizes):
+            key = kind, id(sizes)
+            if key not in types:
+                numbers = [each.constant for each in sizes if each.constant is not None]
+                if len(numbers) < len(sizes):
+                    if is_bounded(kind):
+                        continue
+                    raise self._unknown(value)
                 if not all(0 <= number <= LARGEST for number in numbers):
                     problem = f"a value of type {kind} would have the shape {tuple(numbers)}"
                     raise self._unfit(problem, location_of(value.location))
-                value.set_type(with_shape(kind, numbers))
-            elif not is_bounded(kind):
-                raise self._unknown(value)
+                types[key] = with_shape(kind, numbers)
+            value.set_type(types[key])
 
     def _fold(self) -> None:
         """Replace values that are computed from sizes by constants, and erase what isn't used."""
