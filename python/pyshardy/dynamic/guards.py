@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Literal, TypeAlias, get_args
 
 from mlir_sdy.attribute_base import value_of
@@ -171,27 +172,21 @@ def ports_of(
         signature: its arguments.
         sizes: the sizes of its values.
     """
-    entry, meshes, known = entry_of(module), meshes_of(module), signature.symbols.keys()
-    block = entry.regions[0].blocks[0]
+    entry, known = entry_of(module), signature.symbols.keys()
     given, found = interface_attributes(entry, GIVEN), interface_attributes(entry, SHARDING)
+    place, port = location_of(entry.location), partial(_port, meshes_of(module))
     inputs = (
-        (e.name, e.element, e.sizes, given[0][i], found[0][i], block.arguments[i].location)
-        for e in signature.arguments
-        for i in (e.index,)
+        port(each.name, each.element, each.sizes, given[0][at], found[0][at], each.place)
+        for each in signature.arguments
+        for at in (each.index,)
     )
-    returned = zip(returned_values(entry) or (), result_names(entry), strict=True)
-    outputs = (
-        (
-            name or f"result {index}",
-            str(element_type_of(value.type)),
-            [size if size.symbols <= known else None for size in sizes.sizes(value)],
-            given[1][index],
-            found[1][index],
-            entry.location,
-        )
-        for index, (value, name) in enumerate(returned)
-    )
-    return tuple(_port(meshes, *e) for e in inputs), tuple(_port(meshes, *e) for e in outputs)
+    returned = enumerate(zip(returned_values(entry) or (), result_names(entry), strict=True))
+    outputs: list[DynamicPort] = []
+    for at, (value, name) in returned:
+        of_value = [size if size.symbols <= known else None for size in sizes.sizes(value)]
+        element, name_or_index = str(element_type_of(value.type)), name or f"result {at}"
+        outputs.append(port(name_or_index, element, of_value, given[1][at], found[1][at], place))
+    return tuple(inputs), tuple(outputs)
 
 
 def _port(
@@ -201,16 +196,14 @@ def _port(
     sizes: Sequence[Size | None],
     given: ir.Attribute | None,
     found: ir.Attribute | None,
-    location: ir.Location,
+    place: SourceLocation | None,
 ) -> DynamicPort:
-    unsharded = TensorSharding.fully_closed(len(sizes), Mesh())
-    sharding = unsharded if found is None else value_of(found)
+    sharding = TensorSharding.fully_closed(len(sizes), Mesh()) if found is None else value_of(found)
     mesh = mesh_of(sharding, meshes) or Mesh()
     axes = tuple(tuple(axis.name for axis in each) for each in sharding.dim_axes)
     shards = tuple(each.sharded_size(mesh) for each in sharding.dim_shardings)
     dims = [each.value for each in given] if isinstance(given, ir.ArrayAttr) else []
     is_given = tuple(dim in dims for dim in range(len(sizes)))
-    place = location_of(location)
     return DynamicPort(name, element, tuple(sizes), axes, shards, is_given, place)
 
 
@@ -258,22 +251,24 @@ def assert_guards(module: ir.Module, signature: DynamicSignature, guards: Iterab
     first: dict[Size, tuple[ir.Value, str]] = {}
     with entry.context, entry.location, ir.InsertionPoint.at_block_terminator(block):
         scalar = ir.RankedTensorType.get([], ir.IntegerType.get_signless(32))
-        zero, version = builder.splat(scalar, 0), ir.IntegerAttr.get(scalar.element_type, 2)
 
         def size_of_dim(value: ir.Value, dim: int) -> ir.Value:
             dimension = {"dimension": i64_attribute(dim)}
             return builder.create(DIMENSION_SIZE, [value], [scalar], dimension).result
 
         def check(size: ir.Value, expected: ir.Value, message: str) -> None:
-            text, effect = ir.StringAttr.get(message), ir.BoolAttr.get(True)
-            attributes = {"error_message": text, "has_side_effect": effect, "api_version": version}
+            attributes = {
+                "error_message": ir.StringAttr.get(message),
+                "has_side_effect": ir.BoolAttr.get(True),
+                "api_version": ir.IntegerAttr.get(scalar.element_type, 2),
+            }
             builder.custom_call(ASSERTION, [builder.compare("EQ", size, expected)], (), attributes)
 
         for guard in guards:
             if guard.policy == "guard" and not guard.is_proven:
                 size = size_of_dim(values[guard.index], guard.dim)
-                divisor = builder.splat(scalar, guard.divisor)
-                check(builder.binary("remainder", size, divisor), zero, str(guard))
+                rest = builder.binary("remainder", size, builder.splat(scalar, guard.divisor))
+                check(rest, builder.splat(scalar, 0), str(guard))
         for value, argument in zip(values, signature.arguments, strict=False):
             for dim, expression in enumerate(argument.sizes):
                 if expression.constant is None:
@@ -294,14 +289,10 @@ def conditions_of(module: ir.Module, sizes: SizeMap) -> list[Condition]:
     texts = [*(each.value for each in kept or ()), *map(str, sizes.equalities)]
     found = [Condition("equal", each) for each in texts]
     for call in assertions_in(module):
-        (holds,) = sizes.read(call.operands[0]) or (None,)
-        if holds is None or holds.constant != 1:
+        holds = sizes.read(call.operands[0])
+        if not holds or holds[0] != 1:
             message = text_of(call, "error_message") or "an assertion"
-            asserted = ASSERTED.search(message)
-            place = location_of(call.location)
-            where = "" if place is None else f" at {place}"
-            told = asserted[1] if asserted else message
-            found.append(
-                Condition("front end", f"{told}: checked at run time; an assertion{where}")
-            )
+            asserted, place = ASSERTED.search(message), location_of(call.location)
+            told = f"{asserted[1] if asserted else message}: checked at run time; an assertion"
+            found.append(Condition("front end", told if place is None else f"{told} at {place}"))
     return list(dict.fromkeys(found))

@@ -18,9 +18,9 @@ import itertools
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache, partial
-from typing import TYPE_CHECKING, Any, NoReturn
+from dataclasses import replace
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -36,7 +36,6 @@ from pyshardy.dynamic.buckets import Bucket, Buckets, buckets_of, capacity, with
 from pyshardy.dynamic.choices import FREEZES, ChoiceRecorder, Freeze
 from pyshardy.dynamic.guards import (
     Condition,
-    DynamicPort,
     Guard,
     Uneven,
     check_word,
@@ -54,11 +53,11 @@ from pyshardy.local_program.entry import in_order
 from pyshardy.local_program.tensor_spec import Array, TensorSpec
 from pyshardy.packages import require
 from pyshardy.pipeline import run_pipeline
-from pyshardy.program import PartitionedProgram, Port
-from pyshardy.sizes.signature import DynamicSignature, entry_of, signature_of
+from pyshardy.program import PartitionedProgram
+from pyshardy.sizes.signature import entry_of, signature_of
 from pyshardy.sizes.size_map import SizeMap
 from pyshardy.sizes.static_program import assertions_in, static_program
-from pyshardy.sizes.symbols import SizeSymbol, check_name, hint_values, with_hints
+from pyshardy.sizes.symbols import check_name, hint_values, with_hints
 
 if TYPE_CHECKING:
     import jax
@@ -74,8 +73,7 @@ _MOST_TRIED = 4096
 _MOST_SHAPES = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class _Made:
+class _Made(NamedTuple):
     """A program that has been partitioned.
 
     Attributes:
@@ -102,6 +100,13 @@ class DynamicProgram(Displayed):
             is dropped.
         freeze: what is the same at all sizes: `shardings`, or `all`, also the collectives.
 
+    Attributes:
+        sizes: the symbols by their names, with ranges and hints.
+        hints: the values of the symbols at which the plan was found.
+        inputs: the arguments.
+        outputs: the results; sizes that don't follow from those of arguments are unknown.
+        guards: the conditions on sizes: of shardings, of equal sizes, and of the program.
+
     Raises:
         UsageError: there is no such policy, or the program can't be partitioned at the hints.
         CapacityError: an operation can't be computed on padding, as buckets demand.
@@ -119,14 +124,17 @@ class DynamicProgram(Displayed):
         check_word("freeze", freeze, FREEZES)
         if max_programs < 1:
             raise UsageError(error(f"'max_programs' is at least 1, got {max_programs}"))
-        self._module = copy_of(module)
-        self._partition = partition
-        self._uneven: Uneven | None = uneven
-        self._most = max_programs
+        self._module, self._partition, self._most = copy_of(module), partition, max_programs
         signature = signature_of(self._module)
-        symbols = with_hints(signature.symbols, {}, self._module)
-        self._signature = DynamicSignature(symbols, signature.arguments, signature.constants)
-        self._buckets = buckets_of(buckets, symbols)
+        self.sizes = with_hints(signature.symbols, {}, self._module)
+        self.hints = hint_values(self.sizes)
+        self._signature = replace(signature, symbols=self.sizes)
+        sizes = SizeMap(self._module, self._signature)
+        self.inputs, self.outputs = ports_of(self._module, self._signature, sizes)
+        self._guards = guards_of((*self.inputs, *self.outputs), self.sizes, uneven)
+        conditions = conditions_of(self._module, sizes)
+        self.guards: tuple[Guard | Condition, ...] = (*self._guards, *conditions)
+        self._buckets = buckets_of(buckets, self.sizes)
         self._programs: OrderedDict[tuple[tuple[int, ...], tuple[str, ...]], _Made] = OrderedDict()
         self._values_at = lru_cache(_MOST_SHAPES)(self._signature.values_of)
         self._capacities_at = lru_cache(_MOST_SHAPES)(self._capacities_and_symbols)
@@ -152,71 +160,25 @@ class DynamicProgram(Displayed):
             raise AttributeError(message)
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
-    # --- Interface ----------------------------------------------------------------------------
-
-    @property
-    def sizes(self) -> Mapping[str, SizeSymbol]:
-        """The symbols by their names, with ranges and hints."""
-        return self._signature.symbols
-
-    @property
-    def hints(self) -> dict[str, int]:
-        """The values of the symbols at which the plan was found."""
-        return hint_values(self._signature.symbols)
-
-    @property
-    def inputs(self) -> tuple[DynamicPort, ...]:
-        """The arguments."""
-        return self._ports[0]
-
-    @property
-    def outputs(self) -> tuple[DynamicPort, ...]:
-        """The results; sizes that don't follow from those of arguments are unknown."""
-        return self._ports[1]
-
-    @cached_property
-    def _ports(self) -> tuple[tuple[DynamicPort, ...], tuple[DynamicPort, ...]]:
-        return ports_of(self._module, self._signature, self._map)
-
-    @cached_property
-    def _map(self) -> SizeMap:
-        return SizeMap(self._module, self._signature)
-
-    @property
-    def guards(self) -> tuple[Guard | Condition, ...]:
-        """The conditions on sizes: of shardings, of equal sizes, and of the program."""
-        return (*self._guards, *conditions_of(self._module, self._map))
-
-    @cached_property
-    def _guards(self) -> list[Guard]:
-        return guards_of((*self.inputs, *self.outputs), self.sizes, self._uneven)
-
     def summary(self) -> str:
         """Return the sizes, and the numbers of arguments, results and guards, in one line."""
         sizes = ", ".join(map(str, self.sizes.values()))
-        counts = (
-            counted(len(items), noun)
-            for items, noun in (
-                (self.inputs, "argument"),
-                (self.outputs, "result"),
-                ([each for each in self.guards if not each.is_proven], "unproven guard"),
-            )
-        )
-        return f"sizes {sizes}; {', '.join(counts)}"
+        unproven = sum(not each.is_proven for each in self.guards)
+        counts = counted(len(self.inputs), "argument"), counted(len(self.outputs), "result")
+        return f"sizes {sizes}; {', '.join(counts)}, {counted(unproven, 'unproven guard')}"
 
     def tables(self) -> list[Table]:
         """Return tables of the sizes, the guards, the arguments and the results."""
+        headings = ("name", "type", "sharded along")
+        arguments, results = (
+            [(each.name, each.type, [", ".join(axes) for axes in each.axes]) for each in ports]
+            for ports in (self.inputs, self.outputs)
+        )
         return [
             Table("Sizes", ("size",), [(str(each),) for each in self.sizes.values()]),
             Table("Guards", ("guard",), [(str(each),) for each in self.guards]),
-            *(
-                Table(
-                    title,
-                    ("name", "type", "sharded along"),
-                    [(p.name, p.type, [", ".join(axes) for axes in p.axes]) for p in ports],
-                )
-                for title, ports in (("Arguments", self.inputs), ("Results", self.outputs))
-            ),
+            Table("Arguments", headings, arguments),
+            Table("Results", headings, results),
         ]
 
     # --- Programs for sizes -------------------------------------------------------------------
@@ -319,11 +281,7 @@ class DynamicProgram(Displayed):
         ]
         values = self._values(shapes, {})
         made = self._at(values)
-        padded = [
-            array if _is_placed(array, port) else _padded(array, port.spec.shape, np.pad)
-            for array, port in zip(given, made.program.inputs, strict=False)
-        ]
-        found = made.program.run_sharded([*padded, *_scalars(made, values)], backend, options)
+        found = made.program.run_sharded(_arguments(made, given, values, np.pad), backend, options)
         shapes = self._result_shapes(values)
         return [
             array if array.shape == shape else replace(array, content=shape)
@@ -366,10 +324,9 @@ class DynamicProgram(Displayed):
             function = functions[id(made.program)][1]
             if not made.symbols:
                 return function(*arguments, **keywords)
-            for index, (array, port) in enumerate(zip(leaves, made.program.inputs, strict=False)):
-                leaves[index] = _padded(array, port.spec.shape, numpy.pad)
-            found = function(*leaves, *_scalars(made, values))
-            cut = _cut(found, self._result_shapes(values))
+            found = function(*_arguments(made, leaves, values, numpy.pad))
+            pairs = zip(found, self._result_shapes(values), strict=True)
+            cut = [e if e.shape == shape else e[tuple(map(slice, shape))] for e, shape in pairs]
             return tuple(cut) if structure is None else structure.out_tree.unflatten(cut)
 
         return call
@@ -537,23 +494,16 @@ class DynamicProgram(Displayed):
         return found
 
 
-def _padded(array: Any, shape: Shape, pad: Callable[..., Any]) -> Any:
-    """Return an array with padding behind its dimensions."""
-    missing = [(0, size - has) for size, has in zip(shape, np.shape(array), strict=True)]
-    return pad(array, missing) if any(map(any, missing)) else array
-
-
-def _cut(arrays: Iterable[Any], shapes: Iterable[Shape]) -> list[Any]:
-    pairs = zip(arrays, shapes, strict=True)
-    return [
-        array if array.shape == shape else array[tuple(map(slice, shape))] for array, shape in pairs
-    ]
-
-
-def _is_placed(array: Any, port: Port) -> bool:
-    layout = (port.spec, port.sharding, port.mesh, port.local_spec)
-    return isinstance(array, ShardedArray) and array.is_laid_out_as(*layout)
-
-
-def _scalars(made: _Made, values: Mapping[str, int]) -> list[Array]:
-    return [np.array(values[name], np.int32) for name in made.symbols]
+def _arguments(
+    made: _Made, arrays: Sequence[Any], values: Mapping[str, int], pad: Callable[..., Any]
+) -> list[Any]:
+    """Return the arguments of a program: arrays with padding behind their dimensions, and sizes."""
+    found: list[Any] = []
+    for array, port in zip(arrays, made.program.inputs, strict=False):
+        layout = (port.spec, port.sharding, port.mesh, port.local_spec)
+        missing: list[tuple[int, int]] = []
+        if not (isinstance(array, ShardedArray) and array.is_laid_out_as(*layout)):
+            shapes = zip(port.spec.shape, np.shape(array), strict=True)
+            missing = [(0, size - has) for size, has in shapes]
+        found.append(pad(array, missing) if any(map(any, missing)) else array)
+    return [*found, *(np.array(values[name], np.int32) for name in made.symbols)]

@@ -117,10 +117,8 @@ class DynamicSignature:
                 message = f"the size {name} can't be found from the shapes of the arguments"
                 advice = f"add an argument with it, or give its value: program.at({name}=...)"
                 raise UsageError(error(f"{message}; {advice}"))
-            problem = symbol.problem_of(values[name])
-            if problem is not None:
-                near = " or ".join(map(str, symbol.nearest(values[name])))
-                raise sources[name].error(f": {problem}; use {name} = {near}")
+            if problem := symbol.problem_of(values[name]):
+                raise sources[name].error(f": {problem}")
         for each in given:
             expected = each.size.evaluate(values)
             if each.number != expected:
@@ -142,22 +140,20 @@ class DynamicSignature:
                 raise UsageError(error(f"the size {name} has no value: give {name}=..."))
             if not isinstance(values[name], int):  # pyright: ignore[reportUnnecessaryIsInstance]
                 raise wrong_type("sizes", f"an integer as '{name}'", values[name])
-            problem = symbol.problem_of(values[name])
-            if problem is not None:
-                near = " or ".join(map(str, symbol.nearest(values[name])))
-                raise UsageError(error(f"{problem}; use {near}"))
+            if problem := symbol.problem_of(values[name]):
+                raise UsageError(error(problem))
         return dict(values)
 
     def _solve(self, given: _Given, values: dict[str, int], sources: dict[str, _Given]) -> bool:
         """Find the symbol of a size in which it is the only unknown, and linear."""
         size, number = given.size, given.number
-        unknown = size.symbols - values.keys()
-        if len(unknown) != 1:
+        factors = dict(size.replaced({n: Size.of(each) for n, each in values.items()}).terms)
+        offset = factors.pop((), 0)
+        if len(factors) != 1:
             return False
-        (name,) = unknown
-        offset, at_one, at_two = (size.evaluate({**values, name: n}) for n in (0, 1, 2))
-        factor = at_one - offset
-        if at_two - at_one != factor or factor == 0:
+        ((monomial, factor),) = factors.items()
+        (name, power), *others = monomial
+        if others or power != 1 or not isinstance(name, str):
             return False
         value, rest = divmod(number - offset, factor)
         if rest:
@@ -191,12 +187,13 @@ def check_static(module: ir.Module) -> None:
 def _first_dynamic(module: ir.Module) -> ir.Value | None:
     entry = _entry_of(module)
     arguments = () if entry is None else entry.regions[0].blocks[0].arguments
-    for each in arguments:
-        kind = each.type
-        is_tensor = isinstance(kind, ir.RankedTensorType)
-        if is_tensor and not kind.has_static_shape and not is_bounded(kind):
-            return each
-    return None
+    return next((e for e in arguments if not is_static(e) and not is_bounded(e.type)), None)
+
+
+def is_static(value: ir.Value) -> bool:
+    """Whether a value is no tensor, or one whose sizes are numbers."""
+    kind = value.type
+    return not isinstance(kind, ir.RankedTensorType) or kind.has_static_shape
 
 
 def takes_sizes(module: ir.Module, given: Mapping[str, object]) -> bool:
@@ -243,44 +240,38 @@ def signature_of(module: ir.Module) -> DynamicSignature:
     Raises:
         UsageError: an attribute with sizes is wrong.
     """
-    main = entry_of(module)
-    declared = read_symbols(module)
-    constant_names, _ = interface_attributes(main, GLOBAL_CONSTANT)
-    texts_of_sizes, _ = interface_attributes(main, SIZES)
+    main, declared = entry_of(module), read_symbols(module)
+    given = [interface_attributes(main, each)[0] for each in (GLOBAL_CONSTANT, SIZES)]
     found = enumerate(argument_names(main, text_of(module)))
     names = [name or f"%arg{index}" for index, name in found]
     symbols: dict[str, SizeSymbol] = {}
     arguments: list[SizedArgument] = []
     constants: dict[int, str] = {}
-    for index, argument in enumerate(main.regions[0].blocks[0].arguments):
-        name, place = constant_names[index], location_of(argument.location)
-        if name is not None:
-            if not isinstance(name, ir.StringAttr):
-                message = f"the attribute '{GLOBAL_CONSTANT}' of argument {index} is {name};"
+    block = main.regions[0].blocks[0]
+    for argument, name, constant, texts in zip(block.arguments, names, *given, strict=True):
+        index, kind, place = argument.arg_number, argument.type, location_of(argument.location)
+        if constant is not None:
+            if not isinstance(constant, ir.StringAttr):
+                message = f"the attribute '{GLOBAL_CONSTANT}' of argument {index} is {constant};"
                 message += ' expected the name of a size, such as "b"'
                 raise UsageError(error(message, place))
-            constants[index] = name.value
-            continue
-        if isinstance(argument.type, ir.UnrankedTensorType):
-            message = f"argument {names[index]} has the type {argument.type}; give it a rank, with"
-            message += " '?' for unknown sizes, such as tensor<?x?xf32>"
-            raise UsageError(error(message, place))
-        if not isinstance(argument.type, ir.RankedTensorType):
-            continue
-        texts = _texts_of(texts_of_sizes[index], argument)
-        sizes: list[Size] = []
-        for dim, (number, text) in enumerate(zip(argument.type.shape, texts, strict=True)):
-            if number >= 0:
-                sizes.append(Size.of(number))
-                continue
-            fresh = re.sub(r"\W+", "_", names[index].lstrip("%")).strip("_") + str(dim)
-            sizes.append(Size.parse(text, place) if text else Size.symbol(fresh))
-            for name in sorted(sizes[-1].symbols):
-                known = SizeSymbol(name, high=None if text else bounds_of(argument.type)[dim])
-                symbols.setdefault(name, declared.get(name) or known)
-        arguments.append(
-            SizedArgument(index, names[index], str(argument.type.element_type), tuple(sizes), place)
-        )
+            constants[index] = constant.value
+        elif isinstance(kind, ir.UnrankedTensorType):
+            message = f"argument {name} has the type {kind}; give it a rank, with '?' for unknown"
+            raise UsageError(error(f"{message} sizes, such as tensor<?x?xf32>", place))
+        elif isinstance(kind, ir.RankedTensorType):
+            sizes: list[Size] = []
+            for dim, text in enumerate(_texts_of(texts, argument)):
+                if kind.shape[dim] >= 0:
+                    sizes.append(Size.of(kind.shape[dim]))
+                    continue
+                fresh = re.sub(r"\W+", "_", name.lstrip("%")).strip("_") + str(dim)
+                sizes.append(Size.parse(text, place) if text else Size.symbol(fresh))
+                for each in sorted(sizes[-1].symbols):
+                    known = SizeSymbol(each, high=None if text else bounds_of(kind)[dim])
+                    symbols.setdefault(each, declared.get(each) or known)
+            element = str(kind.element_type)
+            arguments.append(SizedArgument(index, name, element, tuple(sizes), place))
     for name in constants.values():
         symbols.setdefault(name, declared.get(name) or SizeSymbol(name))
     for name in declared:
@@ -312,11 +303,8 @@ def _texts_of(given: ir.Attribute | None, argument: ir.BlockArgument) -> list[st
     rank = ir.RankedTensorType(argument.type).rank
     if given is None:
         return [""] * rank
-    texts = (
-        [each.value for each in given if isinstance(each, ir.StringAttr)]
-        if isinstance(given, ir.ArrayAttr)
-        else []
-    )
+    each_of = given if isinstance(given, ir.ArrayAttr) else ()
+    texts = [each.value for each in each_of if isinstance(each, ir.StringAttr)]
     if len(texts) != rank:
         message = f"the attribute '{SIZES}' of argument {argument.arg_number} is {given}; expected"
         place = location_of(argument.location)

@@ -13,9 +13,8 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -46,7 +45,7 @@ from pyshardy.rules.families.pointwise import POINTWISE_OPERATIONS
 from pyshardy.rules.lookup import ShardingRuleLookup
 from pyshardy.rules.signature import OperationParts, TensorType
 from pyshardy.sizes.reduce_windows import DYNAMIC_REDUCE_WINDOW, window_numbers
-from pyshardy.sizes.signature import DynamicSignature, entry_of
+from pyshardy.sizes.signature import DynamicSignature, entry_of, is_static
 from pyshardy.sizes.size import Number, Size, number_of
 from pyshardy.sizes.size_reader import DIMENSION_SIZE, SizeReader
 from pyshardy.sizes.symbols import SizeSymbol, bounds_of, read_symbols
@@ -111,7 +110,7 @@ class SizeMap:
         }
         self._sizes: dict[ir.Value, Sequence[Size]] = {}
         for each in signature.arguments:
-            if not _is_static(block.arguments[each.index]):
+            if not is_static(block.arguments[each.index]):
                 self._set(block.arguments[each.index], (s.replaced(given) for s in each.sizes))
         self._equal: dict[str, Size] = {}
         self._numbers: dict[Size, int] = {}
@@ -170,7 +169,7 @@ class SizeMap:
         for name, size in self._equal.items():
             other = next((each for each in found if Size.symbol(each) == size), None)
             if other is not None and name in self._declared:
-                found[other] = _intersected(found[other], symbols[name])
+                found[other] = found[other].limited_as(symbols[name])
         return found
 
     def read(self, value: ir.Value) -> Sequence[Size] | None:
@@ -222,7 +221,7 @@ class SizeMap:
 
     def _keep(self, values: Sequence[ir.Value], sources: Sequence[ir.Value]) -> None:
         for value, source in zip(values, sources, strict=True):
-            if not _is_static(value):
+            if not is_static(value):
                 self._set(value, self._sizes.get(source) or self.sizes(source))
 
     def _visit_computation(self, operation: ir.Operation) -> None:
@@ -231,7 +230,7 @@ class SizeMap:
         counts_of = self._shards(operation, "in_shardings", operands)
         for value, argument, counts in zip(operands, body.arguments, counts_of, strict=True):
             pairs = zip(self.sizes(value), counts, strict=True)
-            if not _is_static(argument):
+            if not is_static(argument):
                 self._set(argument, (size // count for size, count in pairs))
             if isinstance(value.type, ir.RankedTensorType) and not counts:
                 self._read[argument] = self.read(value)
@@ -239,7 +238,7 @@ class SizeMap:
         returned, results = terminator_of(body).operands, operation.results
         counts_of = self._shards(operation, "out_shardings", results)
         for value, result, counts in zip(returned, results, counts_of, strict=True):
-            if not _is_static(result):
+            if not is_static(result):
                 pairs = zip(self.sizes(value), counts, strict=True)
                 self._set(result, (size * count for size, count in pairs))
 
@@ -263,7 +262,7 @@ class SizeMap:
         operands, known = list(operation.operands), self._sizes
         of_operands = [known.get(each) for each in operands]
         results = list(operation.results)
-        is_known = of_operands.count(None) == len(operands) and all(map(_is_static, results))
+        is_known = of_operands.count(None) == len(operands) and all(map(is_static, results))
         if is_known or not results:
             return
         if name in _POINTWISE:
@@ -290,7 +289,7 @@ class SizeMap:
         """Return the sizes of results; none for static ones."""
         operands, results = list(operation.operands), list(operation.results)
         found = _FUNCTIONS.get(kind, _of_shapes)(self, operation)
-        shapes = [() if _is_static(each) else shape_of(each.type) for each in results]
+        shapes = [() if is_static(each) else shape_of(each.type) for each in results]
         is_missing = any(
             number < 0 and (index, dim) not in found
             for index, shape in enumerate(shapes)
@@ -370,22 +369,6 @@ class SizeMap:
         self.equalities.append(Equality(Size.symbol(name), size, operation.name, place))
         new = {name: size}
         self._equal = {key: each.replaced(new) for key, each in self._equal.items()} | new
-
-
-def _intersected(one: SizeSymbol, other: SizeSymbol) -> SizeSymbol:
-    highs = [each for each in (one.high, other.high) if each is not None]
-    return replace(
-        one,
-        low=max(one.low, other.low),
-        high=min(highs, default=None),
-        multiple_of=math.lcm(one.multiple_of, other.multiple_of),
-        hint=one.hint or other.hint,
-    )
-
-
-def _is_static(value: ir.Value) -> bool:
-    kind = value.type
-    return not isinstance(kind, ir.RankedTensorType) or kind.has_static_shape
 
 
 def _factors(rule: OpShardingRule | None) -> dict[Place, int]:

@@ -42,24 +42,39 @@ class SizeSymbol:
     multiple_of: int = 1
     hint: int | None = None
 
+    def limited_as(self, other: SizeSymbol) -> SizeSymbol:
+        """Return the symbol with the limits of another one, too, whose values it has."""
+        highs = [each for each in (self.high, other.high) if each is not None]
+        low, high = max(self.low, other.low), min(highs, default=None)
+        multiple_of = math.lcm(self.multiple_of, other.multiple_of)
+        return SizeSymbol(self.name, low, high, multiple_of, self.hint or other.hint)
+
+    def has(self, value: int) -> bool:
+        """Whether a value is one of the symbol's."""
+        is_within = self.low <= value and (self.high is None or value <= self.high)
+        return is_within and value % self.multiple_of == 0
+
     def problem_of(self, value: int) -> str | None:
-        """Return why a value is none of the symbol's, as a clause; None if it is one."""
+        """Return why a value is none of the symbol's, and the nearest ones; None if it is one."""
+        if self.has(value):
+            return None
+        problem = f"no multiple of {self.multiple_of}"
         if value < self.low:
-            return f"{self.name} = {value} is below {self.low}"
-        if self.high is not None and value > self.high:
-            return f"{self.name} = {value} is above {self.high}"
-        if value % self.multiple_of:
-            return f"{self.name} = {value} is no multiple of {self.multiple_of}"
-        return None
+            problem = f"below {self.low}"
+        elif self.high is not None and value > self.high:
+            problem = f"above {self.high}"
+        near = " or ".join(map(str, self.nearest(value)))
+        advice = f"; use {self.name} = {near}" if near else ""
+        return f"{self.name} = {value} is {problem}{advice}"
 
     def nearest(self, value: float) -> tuple[int, ...]:
         """Return the nearest values of the symbol below a number and above it, if there are any."""
         step = self.multiple_of
-        below, above = math.floor(value / step) * step, math.ceil(value / step) * step
         least = math.ceil(self.low / step) * step
         largest = math.inf if self.high is None else self.high // step * step
-        found = {min(max(each, least), largest) for each in (below, above)}
-        return tuple(sorted(int(each) for each in found if not self.problem_of(int(each))))
+        around = (math.floor(value / step) * step, math.ceil(value / step) * step)
+        found = {min(max(each, least), largest) for each in around}
+        return tuple(sorted(int(each) for each in found if self.has(int(each))))
 
     def __str__(self) -> str:
         limits = f">= {self.low}" if self.high is None else f"in {self.low}..{self.high}"
