@@ -222,13 +222,12 @@ def guards_of(
     """
     if policy is not None:
         check_word("uneven", policy, POLICIES)
-    multiples = {name: each.multiple_of for name, each in symbols.items()}
     found: list[Guard] = []
     for index, port in enumerate(ports):
         for dim, (size, count) in enumerate(zip(port.sizes, port.shards, strict=True)):
             if count == 1 or (size is not None and size.constant is not None):
                 continue
-            is_proven = size is not None and size.divisible_by(count, multiples) is True
+            is_proven = size is not None and size.divisible_by(count, symbols) is True
             chosen = policy or ("pad" if port.is_given[dim] else "unshard")
             guard = Guard(count, size, port, index, dim, is_proven, chosen)
             if not any(each.covers(guard) for each in found):

@@ -8,7 +8,7 @@ equal:
     Size.parse("b*4 + 2*b") == Size.parse("6*b")
     Size.parse("4*b").divisible_by(4)               # True
     Size.parse("b").divisible_by(4)                 # None: it depends on b
-    Size.parse("b").divisible_by(4, {"b": 8})       # True: b is a multiple of 8
+    Size.parse("b").divisible_by(4, {"b": SizeSymbol("b", multiple_of=8)})  # True
     Size.parse("4*b + 2").divisible_by(4)           # False
 """
 
@@ -23,6 +23,7 @@ from functools import cached_property, lru_cache
 from typing import Any, TypeAlias, TypeVar
 
 from mlir_sdy.diagnostics import SourceLocation, UsageError, error
+from pyshardy.sizes.symbols import SizeSymbol
 
 Item = TypeVar("Item")
 
@@ -31,13 +32,7 @@ _MOST_POWER = 16
 
 @dataclass(frozen=True, slots=True)
 class Quotient:
-    """`floordiv(size, divisor)` or `mod(size, divisor)`.
-
-    Attributes:
-        function: `floordiv` or `mod`.
-        size: the dividend.
-        divisor: a positive integer.
-    """
+    """`floordiv(size, divisor)` or `mod(size, divisor)`, of a size and a positive integer."""
 
     function: str
     size: Size
@@ -51,6 +46,11 @@ Atom: TypeAlias = "str | Quotient"
 
 Number: TypeAlias = "int | Size"
 """A size that is an integer if it is known; see `number_of`."""
+
+Symbols: TypeAlias = "Mapping[str, SizeSymbol]"
+"""Symbols by their names, whose ranges and divisors are known."""
+
+_NONE: Symbols = {}
 
 Monomial: TypeAlias = "tuple[tuple[Atom, int], ...]"
 """Atoms with their powers, sorted by their texts; none for the constant term."""
@@ -193,38 +193,27 @@ class Size:
             for monomial, count in self.terms
         )
 
-    def divisible_by(self, divisor: int, multiples: Mapping[str, int] | None = None) -> bool | None:
+    def divisible_by(self, divisor: int, symbols: Symbols = _NONE) -> bool | None:
         """Whether an integer divides the size; None if that depends on the symbols.
 
         A term is divisible if the divisor divides the product of its coefficient and the known
         divisors of its symbols. If all terms but the constant are, that one decides.
-
-        Args:
-            divisor: the positive integer.
-            multiples: known divisors of symbols, by their names.
         """
-        rest = (self.scaled(multiples or {}) % divisor).constant
+        rest = (self._scaled(symbols) % divisor).constant
         return None if rest is None else rest == 0
 
-    def scaled(self, multiples: Mapping[str, int]) -> Size:
-        """Return the size with products instead of symbols, by the known divisors of these."""
-        return self.replaced({n: by * Size.symbol(n) for n, by in multiples.items() if by > 1})
-
-    def bounds(self, ranges: Mapping[str, tuple[int, int | None]]) -> tuple[int | None, int | None]:
-        """Return limits of the values; None where there is none, or none is known.
-
-        Args:
-            ranges: the least and the largest value of each symbol; None for no limit.
-        """
-        least, largest = 0.0, 0.0
-        for monomial, count in self.terms:
-            of_atoms = (_atom_bounds(atom, ranges) for atom, n in monomial for _ in range(n))
-            low, high = _product((count, count), *of_atoms)
-            least, largest = least + low, largest + high
+    def bounds(self, symbols: Symbols = _NONE) -> tuple[int | None, int | None]:
+        """Return limits of the values, by those of symbols; None where none is known."""
+        least, largest = _limits(self._scaled(symbols), symbols)
         return (
-            int(least) if math.isfinite(least) else None,
-            int(largest) if math.isfinite(largest) else None,
+            None if least == -math.inf else int(least),
+            None if largest == math.inf else int(largest),
         )
+
+    def _scaled(self, symbols: Symbols) -> Size:
+        """Return the size with products instead of symbols, by the known divisors of these."""
+        known = (symbols[name] for name in self.symbols & symbols.keys())
+        return self.replaced({e.name: e.multiple_of * Size.symbol(e.name) for e in known})
 
     def __str__(self) -> str:
         text = ""
@@ -277,22 +266,32 @@ def _value(atom: Atom, values: Mapping[str, Any]) -> Any:
     return _OPERATORS[atom.function](atom.size._at(values), atom.divisor)
 
 
-def _atom_bounds(atom: Atom, ranges: Mapping[str, tuple[int, int | None]]) -> tuple[float, float]:
-    if isinstance(atom, str):
-        least, largest = ranges.get(atom, (0, None))
-    elif atom.function == "mod":
-        least, largest = 0, atom.divisor - 1
-    else:
-        limits = atom.size.bounds(ranges)
-        least, largest = (each if each is None else each // atom.divisor for each in limits)
-    return -math.inf if least is None else least, math.inf if largest is None else largest
+def _limits(of: Size | Atom, symbols: Symbols) -> tuple[float, float]:
+    """Return limits of a size that is scaled, or of an atom of one."""
+    least, largest = 0, math.inf
+    if isinstance(of, Size):
+        least, largest = 0, 0
+        for monomial, count in of.terms:
+            of_atoms = (_limits(atom, symbols) for atom, power in monomial for _ in range(power))
+            low, high = _product((count, count), *of_atoms)
+            least, largest = least + low, largest + high
+    elif isinstance(of, str) and of in symbols:
+        symbol = symbols[of]
+        least = -(-symbol.low // symbol.multiple_of)
+        largest = math.inf if symbol.high is None else symbol.high // symbol.multiple_of
+    elif isinstance(of, Quotient) and of.function == "mod":
+        largest = of.divisor - 1
+    elif isinstance(of, Quotient):
+        ends = _limits(of.size, symbols)
+        least, largest = (end if math.isinf(end) else end // of.divisor for end in ends)
+    return least, largest
 
 
 def _product(*ranges: tuple[float, float]) -> tuple[float, float]:
     """Return the least and the largest product of numbers in ranges."""
-    low, high = 1.0, 1.0
+    low, high = 1, 1
     for limits in ranges:
-        ends = [one * other if one and other else 0.0 for one in (low, high) for other in limits]
+        ends = [one * other if one and other else 0 for one in (low, high) for other in limits]
         low, high = min(ends), max(ends)
     return low, high
 

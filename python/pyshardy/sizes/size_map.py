@@ -48,7 +48,7 @@ from pyshardy.sizes.reduce_windows import DYNAMIC_REDUCE_WINDOW, window_numbers
 from pyshardy.sizes.signature import DynamicSignature, entry_of, is_static
 from pyshardy.sizes.size import Number, Size, number_of
 from pyshardy.sizes.size_reader import DIMENSION_SIZE, SizeReader
-from pyshardy.sizes.symbols import SizeSymbol, bounds_of, read_symbols
+from pyshardy.sizes.symbols import SizeSymbol, read_symbols
 
 Place = tuple[int, int]
 """A dimension of a tensor: the position of the tensor, and the dimension."""
@@ -117,7 +117,7 @@ class SizeMap:
         self._factors: dict[int, Mapping[Place, int]] = {}
         self._made: dict[Hashable, list[Sequence[Size]]] = {}
         names = (f"d{number}" for number in itertools.count(1))
-        bounds = partial(bounds_of, symbols=signature.symbols)
+        bounds = partial(Size.bounds, symbols=signature.symbols)
         free = (name for name in names if name not in signature.symbols)
         self._reader = SizeReader(self._source, bounds, free)
         self._visit_block(block)

@@ -13,7 +13,6 @@ from mlir_sdy.discardable import get_discardable, set_discardable
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.suggest import did_you_mean
 from mlir_sdy.symbols import meshes_of
-from pyshardy.sizes.size import Size
 
 SYMBOLS = "sdy.symbols"
 """The attribute of a module with its symbols: `{b = {min = 1, max = 64, multiple_of = 8}}`."""
@@ -26,14 +25,9 @@ _KEYS = {"min": "low", "max": "high", "multiple_of": "multiple_of", "hint": "hin
 
 @dataclass(frozen=True, slots=True)
 class SizeSymbol:
-    """A positive integer that sizes depend on.
+    """A positive integer that sizes depend on, with its range, and a divisor of its values.
 
-    Attributes:
-        name: its name.
-        low: its least value.
-        high: its largest value; None for no limit.
-        multiple_of: a divisor of all its values.
-        hint: the value at which the program is propagated; None for one that is chosen.
+    The program is propagated at its hint; None for one that is chosen.
     """
 
     name: str
@@ -180,21 +174,6 @@ def with_hints(
         hint = hints.get(symbol.name, symbol.hint)
         found[symbol.name] = replace(symbol, hint=hint or _default(symbol, num_devices, number))
     return found
-
-
-def bounds_of(size: Size, symbols: Mapping[str, SizeSymbol]) -> tuple[int | None, int | None]:
-    """Return the least and the largest value of a size; None where there is no limit.
-
-    Args:
-        size: the size.
-        symbols: symbols by their names, whose ranges and divisors are known.
-    """
-    used = [symbols[name] for name in size.symbols if name in symbols]
-    ranges = {
-        each.name: (-(-each.low // each.multiple_of), each.high and each.high // each.multiple_of)
-        for each in used
-    }
-    return size.scaled({each.name: each.multiple_of for each in used}).bounds(ranges)
 
 
 def hint_values(symbols: Mapping[str, SizeSymbol]) -> dict[str, int]:
