@@ -279,6 +279,8 @@ def _limits(of: Size | Atom, symbols: Symbols) -> tuple[float, float]:
         symbol = symbols[of]
         least = -(-symbol.low // symbol.multiple_of)
         largest = math.inf if symbol.high is None else symbol.high // symbol.multiple_of
+    elif isinstance(of, str):
+        least = -math.inf
     elif isinstance(of, Quotient) and of.function == "mod":
         largest = of.divisor - 1
     elif isinstance(of, Quotient):

@@ -15,7 +15,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from mlir_sdy.attributes import value_of
@@ -116,10 +115,7 @@ class SizeMap:
         self._numbers: dict[Size, int] = {}
         self._factors: dict[int, Mapping[Place, int]] = {}
         self._made: dict[Hashable, list[Sequence[Size]]] = {}
-        names = (f"d{number}" for number in itertools.count(1))
-        bounds = partial(Size.bounds, symbols=signature.symbols)
-        free = (name for name in names if name not in signature.symbols)
-        self._reader = SizeReader(self._source, bounds, free)
+        self._reader = SizeReader(self._source, signature.symbols)
         self._visit_block(block)
 
     def sizes(self, value: ir.Value) -> Sequence[Size]:

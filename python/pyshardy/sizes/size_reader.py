@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from mlir_sdy.host import ir
@@ -17,6 +18,7 @@ from pyshardy.irtools.stablehlo_views import (
 )
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.sizes.size import Size
+from pyshardy.sizes.symbols import SizeSymbol
 
 DIMENSION_SIZE = "stablehlo.get_dimension_size"
 
@@ -32,8 +34,7 @@ class SizeReader:
     Args:
         source: returns the sizes of a value that is computed from nothing else, such as the size of
             a dimension; None for other values.
-        bounds: returns the least and the largest value of a size.
-        names: the names of scalars that are symbols.
+        symbols: the symbols of arguments.
 
     Attributes:
         scalars: the scalars that are symbols, by their names.
@@ -42,17 +43,25 @@ class SizeReader:
     def __init__(
         self,
         source: Callable[[ir.Value], Sequence[Size] | None],
-        bounds: Bounds,
-        names: Iterator[str],
+        symbols: Mapping[str, SizeSymbol],
     ):
-        self._source, self._bounds, self._names = source, bounds, names
+        self._source, self._symbols = source, dict(symbols)
+        names = (f"d{number}" for number in itertools.count(1))
+        self._names = (name for name in names if name not in symbols)
         self._known: dict[ir.Value, Sequence[Size] | None] = {}
         self.scalars: dict[str, ir.Value] = {}
 
-    def fresh(self, value: ir.Value) -> Size:
-        """Return a symbol for a size without an expression, which arises at a value."""
+    def fresh(self, value: ir.Value, low: int | None = 0) -> Size:
+        """Return a symbol for a size without an expression, which arises at a value.
+
+        Args:
+            value: the value.
+            low: the least value of the size; None if it isn't known, as for a scalar argument.
+        """
         name = next(self._names)
         self.scalars[name] = value
+        if low is not None:
+            self._symbols[name] = SizeSymbol(name, low)
         return Size.symbol(name)
 
     def read(self, value: ir.Value) -> Sequence[Size] | None:
@@ -63,10 +72,20 @@ class SizeReader:
             found = self._read(value) if is_small else None
             if found is None and not shape:
                 found = [None]
-            self._known[value] = (
-                None if found is None else [each or self.fresh(value) for each in found]
-            )
+            if found is not None:
+                found = [each or self.fresh(value, self._least(value)) for each in found]
+            self._known[value] = found
         return self._known[value]
+
+    def _bounds(self, size: Size) -> tuple[int | None, int | None]:
+        return size.bounds(self._symbols)
+
+    def _least(self, value: ir.Value) -> int | None:
+        """Return the least value of a scalar without an expression; None if it isn't known."""
+        if isinstance(value, ir.BlockArgument) or value.owner.name not in _LEAST:
+            return None
+        operands = [self.read(each) or () for each in value.owner.operands]
+        return _LEAST[value.owner.name]([self._bounds(each[0])[0] for each in operands if each])
 
     def _read(self, value: ir.Value) -> Sequence[Size | None] | None:
         numbers = constant_integers(value)
@@ -146,6 +165,20 @@ def _compared(operation: ir.Operation, operands: _Sizes, bounds: Bounds) -> Sequ
     value = {"LT": less, "GE": less, "GT": greater, "LE": greater}.get(direction, differs)
     is_negated = direction in {"GE", "LE", "EQ"}
     return None if value is None else [Size.of(int(value != is_negated))]
+
+
+def _at_least_all(lows: Sequence[int | None]) -> int | None:
+    known = [each for each in lows if each is not None]
+    return min(known) if known and len(known) == len(lows) else None
+
+
+_LEAST: dict[str, Callable[[Sequence[int | None]], int | None]] = {
+    "stablehlo.clamp": lambda lows: _at_least_all([lows[0], lows[2]]),
+    "stablehlo.maximum": lambda lows: max((e for e in lows if e is not None), default=None),
+    "stablehlo.minimum": _at_least_all,
+    "stablehlo.select": lambda lows: _at_least_all(lows[1:]),
+}
+"""Functions from the least values of operands to that of a result."""
 
 
 # --- Elements -------------------------------------------------------------------------------------
