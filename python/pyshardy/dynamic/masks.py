@@ -42,6 +42,7 @@ from pyshardy.sizes.static_program import (
     made_static,
     without_calls,
 )
+from pyshardy.sizes.symbols import told_values
 
 _HAND_ON = frozenset(
     {
@@ -86,6 +87,29 @@ def capacity_program(
         return static, _Masking(static, signature, symbols, values).run()
 
 
+def check_capacities(
+    module: ir.Module,
+    signature: DynamicSignature,
+    values: Mapping[str, int],
+    capacities: Mapping[str, int],
+) -> None:
+    """Check that no value of a program is larger for given sizes than for capacities.
+
+    Raises:
+        CapacityError: one is.
+    """
+    copy = without_calls(module)
+    found, largest = (SizeMap(copy, signature, each) for each in (values, capacities))
+    limits = dict(largest.dynamic)
+    for value, sizes in found.dynamic:
+        pairs = [(n.constant, most.constant) for n, most in zip(sizes, limits[value], strict=True)]
+        if any(n is None or most is None or n > most for n, most in pairs):
+            shape, other = (f"[{', '.join(map(str, each))}]" for each in (sizes, limits[value]))
+            message = f"a value has the shape {shape} for {told_values(values)}, but {other} for"
+            message += f" {told_values(capacities)}, which is to run it"
+            raise CapacityError(error(message, location_of(value.location)))
+
+
 class _Masking:
     def __init__(
         self,
@@ -115,13 +139,12 @@ class _Masking:
             for block in region.blocks
             for argument in block.arguments
         ]
+        context = FunctionContext.of(self._entry)
+        self._rules, builder = context.rules, PaddingBuilder(context.cache, self._scalars)
+        self._padded = known = Contents(self._own, self._sizes, builder)
         for operation, contents in zip(operations, results, strict=True):
             self._check_known(operation, contents)
         self._fix_operands(operations)
-        context = FunctionContext.of(self._entry)
-        self._rules = context.rules
-        self._padded = known = Contents(self._own, PaddingBuilder(context.cache, self._scalars))
-        known.needs_check = bool(self._sizes.equalities)
         self._fix_numbers()
         for argument, content in arguments:
             known.keep(argument, content)
@@ -137,22 +160,28 @@ class _Masking:
         return tuple(map(number_of, self._sizes.sizes(value)))
 
     def _check_known(self, operation: ir.Operation, contents: Sequence[Content]) -> None:
-        """Check that the sizes of results are numbers that the program computes.
+        """Check that sizes of results are numbers that the program computes, up to the capacities.
 
         Raises:
             CapacityError: they aren't, or the operation has a body for its own sizes.
         """
-        values = (*operation.operands, *operation.results)
+        values, name = (*operation.operands, *operation.results), operation.name
         sizes = [size for value in values for size in self._content(value)]
-        if operation.name in COMPUTATIONS and not all(isinstance(each, int) for each in sizes):
-            message = f"'{operation.name}' op of dynamic sizes can't be in a program with 'buckets'"
-            raise CapacityError(error(message, location_of(operation.location)))
-        symbols = {name for each in contents for size in each for name in size_of(size).symbols}
-        sources = [each for name, each in self._sizes.scalars.items() if name in symbols]
-        if any(isinstance(each, ir.BlockArgument) or shape_of(each.type) for each in sources):
-            message = f"the sizes of results of '{operation.name}' op aren't known for smaller "
-            message += "inputs: it can't be in a program with 'buckets'"
-            raise CapacityError(error(message, location_of(operation.location)))
+        if name in COMPUTATIONS and not all(isinstance(each, int) for each in sizes):
+            message = f"'{name}' op of dynamic sizes can't be in a program with 'buckets'"
+            raise self._padded.error(operation, message)
+        for size in (size for each in contents for size in each):
+            sources = (self._sizes.scalars.get(symbol) for symbol in size_of(size).symbols)
+            problem = ""
+            grows = self._padded.grows(size)
+            if any(e and (isinstance(e, ir.BlockArgument) or shape_of(e.type)) for e in sources):
+                problem = f"the sizes of results of '{name}' op aren't known for smaller inputs"
+            elif grows is False:
+                problem = f"a size of results of '{name}' op, {size}, may grow for smaller inputs"
+            if problem:
+                problem += ": it can't be in a program with 'buckets'"
+                raise self._padded.error(operation, problem)
+            self._padded.needs_check |= grows is None
 
     def _fix_operands(self, operations: Sequence[ir.Operation]) -> None:
         """Give operations the sizes from which their types are computed."""

@@ -43,7 +43,7 @@ from pyshardy.dynamic.guards import (
     guards_of,
     ports_of,
 )
-from pyshardy.dynamic.masks import capacity_program
+from pyshardy.dynamic.masks import capacity_program, check_capacities
 from pyshardy.dynamic.padded_operations import CapacityError
 from pyshardy.dynamic.plan import GIVEN, number_operations
 from pyshardy.irtools.modules import copy_of
@@ -57,7 +57,7 @@ from pyshardy.program import PartitionedProgram
 from pyshardy.sizes.signature import entry_of, signature_of
 from pyshardy.sizes.size_map import SizeMap
 from pyshardy.sizes.static_program import assertions_in, static_program
-from pyshardy.sizes.symbols import check_name, hint_values, with_hints
+from pyshardy.sizes.symbols import check_name, hint_values, told_values, with_hints
 
 if TYPE_CHECKING:
     import jax
@@ -345,30 +345,28 @@ class DynamicProgram(Displayed):
         return self._values_at(tuple(map(tuple, shapes)))
 
     def _at(self, values: Mapping[str, int]) -> _Made:
-        capacities, symbols = self._capacities_at(tuple(values.items()))
+        given = tuple(values.items())
+        capacities, symbols = self._capacities_at(given)
         key = tuple(capacities.values()), symbols
-        made = self._programs.get(key)
-        if made is None:
-            try:
-                made = self._made(capacities, symbols)
-            except CapacityError as refusal:
-                if not self._pads or self._buckets.keys() >= {*symbols}:
-                    raise
-                self._pads = False
-                self._capacities_at.cache_clear()
-                reason = refusal.diagnostics[0]
-                message = (
-                    f"dimensions aren't padded, but unsharded at uneven sizes: {reason.message}"
-                )
-                emit(warning(message, reason.location))
-                return self._at(values)
-            self._programs[key] = made
-            _LOG.info("partitioned for %s", self._told(key[0]))
+        is_known = key in self._programs
+        try:
+            made = self._programs[key] if is_known else self._made(capacities, symbols)
+            if symbols and (made.needs_check or self._has_assertions):
+                self._shapes_at(given)  # refuses sizes that the program isn't for
+        except CapacityError as refusal:
+            if not self._pads or self._buckets.keys() >= {*symbols}:
+                raise
+            self._pads = False
+            self._capacities_at.cache_clear()
+            reason = refusal.diagnostics[0]
+            message = f"dimensions aren't padded, but unsharded at uneven sizes: {reason.message}"
+            emit(warning(message, reason.location))
+            return self._at(values)
+        self._programs[key] = made
+        self._programs.move_to_end(key)
+        if not is_known:
+            _LOG.info("partitioned for %s", told_values(capacities))
             self._drop_least_used()
-        else:
-            self._programs.move_to_end(key)
-        if made.symbols and (made.needs_check or self._has_assertions):
-            self._shapes_at(tuple(values.items()))  # refuses sizes that the program isn't for
         return made
 
     def _made(self, capacities: Mapping[str, int], symbols: tuple[str, ...]) -> _Made:
@@ -441,7 +439,10 @@ class DynamicProgram(Displayed):
 
     def _shapes_of_results(self, values: Iterable[tuple[str, int]]) -> list[Shape]:
         """Return the shapes of the results, and check that the program is for these sizes."""
-        static = static_program(self._module, dict(values), self._signature)
+        given, (capacities, symbols) = dict(values), self._capacities_at(values)
+        static = static_program(self._module, given, self._signature)
+        if symbols:
+            check_capacities(self._module, self._signature, given, capacities)
         return [shape_of(each) for each in function_type_of(entry_of(static)).results]
 
     def _result_shapes(self, values: Mapping[str, int]) -> list[Shape]:
@@ -459,14 +460,12 @@ class DynamicProgram(Displayed):
         self._programs.popitem(last=False)
         if not self._is_full:
             self._is_full = True
-            seen = "; ".join(self._told(numbers) for numbers, _ in self._programs)
+            sizes = (dict(zip(self.sizes, numbers, strict=True)) for numbers, _ in self._programs)
+            seen = "; ".join(map(told_values, sizes))
             message = f"more than {self._most} sizes were used, at last {seen}: programs are"
             names = ", ".join(f"'{name}': 'pow2'" for name in self.sizes)
             advice = f"pad inputs to fewer sizes by buckets={{{names}}}, or raise 'max_programs'"
             emit(warning(f"{message} partitioned again; {advice}"))
-
-    def _told(self, numbers: Sequence[int]) -> str:
-        return ", ".join(f"{name} = {n}" for name, n in zip(self.sizes, numbers, strict=True))
 
     def _check_guards(self, values: Mapping[str, int], types: ir.FunctionType) -> None:
         """Check the guards whose policy refuses the sizes of arguments and results.

@@ -173,6 +173,10 @@ class SizeMap:
         found = self._reader.read(value)
         return None if found is None else self.replaced(found)
 
+    def bounds(self, size: Size) -> tuple[int | None, int | None]:
+        """Return limits of a size; None where none is known."""
+        return self._reader.bounds(size)
+
     def vectors(self, operation: ir.Operation) -> list[Sequence[Size] | None]:
         """Return the elements of the operands that determine the types of results."""
         return [self.read(operation.operands[index]) for index in shape_operands(operation)]

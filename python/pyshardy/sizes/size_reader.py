@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from mlir_sdy.host import ir
 from pyshardy.irtools.constants import constant_integers
@@ -51,18 +51,24 @@ class SizeReader:
         self._known: dict[ir.Value, Sequence[Size] | None] = {}
         self.scalars: dict[str, ir.Value] = {}
 
-    def fresh(self, value: ir.Value, low: int | None = 0) -> Size:
+    def fresh(self, value: ir.Value, low: float = 0, high: float = math.inf) -> Size:
         """Return a symbol for a size without an expression, which arises at a value.
 
         Args:
             value: the value.
-            low: the least value of the size; None if it isn't known, as for a scalar argument.
+            low: the least value of the size; that of a scalar argument isn't known.
+            high: the largest one.
         """
         name = next(self._names)
         self.scalars[name] = value
-        if low is not None:
-            self._symbols[name] = SizeSymbol(name, low)
+        if low > -math.inf:
+            largest = None if high == math.inf else int(high)
+            self._symbols[name] = SizeSymbol(name, int(low), largest)
         return Size.symbol(name)
+
+    def bounds(self, size: Size) -> tuple[int | None, int | None]:
+        """Return limits of a size; None where none is known."""
+        return size.bounds(self._symbols)
 
     def read(self, value: ir.Value) -> Sequence[Size] | None:
         """Return the elements of a vector, or of a scalar; None if they aren't known."""
@@ -73,19 +79,21 @@ class SizeReader:
             if found is None and not shape:
                 found = [None]
             if found is not None:
-                found = [each or self.fresh(value, self._least(value)) for each in found]
+                found = [each or self.fresh(value, *self._limits(value)) for each in found]
             self._known[value] = found
         return self._known[value]
 
-    def _bounds(self, size: Size) -> tuple[int | None, int | None]:
-        return size.bounds(self._symbols)
-
-    def _least(self, value: ir.Value) -> int | None:
-        """Return the least value of a scalar without an expression; None if it isn't known."""
-        if isinstance(value, ir.BlockArgument) or value.owner.name not in _LEAST:
-            return None
-        operands = [self.read(each) or () for each in value.owner.operands]
-        return _LEAST[value.owner.name]([self._bounds(each[0])[0] for each in operands if each])
+    def _limits(self, value: ir.Value) -> tuple[float, float]:
+        """Return limits of a scalar without an expression."""
+        operation = value.owner
+        if isinstance(operation, ir.Block) or operation.name not in _LIMITS:
+            return -math.inf, math.inf
+        limits: list[tuple[float, float]] = []
+        for operand in operation.operands:
+            size, *others = self.read(operand) or (Size.of(0), None)
+            low, high = (None, None) if others else self.bounds(size)
+            limits.append((-math.inf if low is None else low, math.inf if high is None else high))
+        return _LIMITS[operation.name](*limits)
 
     def _read(self, value: ir.Value) -> Sequence[Size | None] | None:
         numbers = constant_integers(value)
@@ -101,7 +109,7 @@ class SizeReader:
         known = [each for each in operands if each is not None]
         if len(known) < len(operands):
             return None
-        return _READ[operation.name](operation, known, self._bounds)
+        return _READ[operation.name](operation, known, self.bounds)
 
 
 def holds_sizes(tensor: ir.Type) -> bool:
@@ -167,18 +175,13 @@ def _compared(operation: ir.Operation, operands: _Sizes, bounds: Bounds) -> Sequ
     return None if value is None else [Size.of(int(value != is_negated))]
 
 
-def _at_least_all(lows: Sequence[int | None]) -> int | None:
-    known = [each for each in lows if each is not None]
-    return min(known) if known and len(known) == len(lows) else None
-
-
-_LEAST: dict[str, Callable[[Sequence[int | None]], int | None]] = {
-    "stablehlo.clamp": lambda lows: _at_least_all([lows[0], lows[2]]),
-    "stablehlo.maximum": lambda lows: max((e for e in lows if e is not None), default=None),
-    "stablehlo.minimum": _at_least_all,
-    "stablehlo.select": lambda lows: _at_least_all(lows[1:]),
+_LIMITS: dict[str, Callable[..., Any]] = {
+    "stablehlo.clamp": lambda low, size, high: map(min, map(max, size, low), high),
+    "stablehlo.maximum": lambda one, other: map(max, one, other),
+    "stablehlo.minimum": lambda one, other: map(min, one, other),
+    "stablehlo.select": lambda _, one, other: (min(one[0], other[0]), max(one[1], other[1])),
 }
-"""Functions from the least values of operands to that of a result."""
+"""Functions from the least and largest values of operands to those of a result."""
 
 
 # --- Elements -------------------------------------------------------------------------------------

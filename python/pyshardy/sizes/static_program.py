@@ -60,7 +60,14 @@ from pyshardy.sizes.signature import (
 from pyshardy.sizes.size import Size
 from pyshardy.sizes.size_map import LARGEST, SizeMap
 from pyshardy.sizes.size_reader import DIMENSION_SIZE, READ, holds_sizes
-from pyshardy.sizes.symbols import SYMBOLS, check_name, hint_values, with_hints, write_symbols
+from pyshardy.sizes.symbols import (
+    SYMBOLS,
+    check_name,
+    hint_values,
+    told_values,
+    with_hints,
+    write_symbols,
+)
 
 ASSERTION = "shape_assertion"
 """The target of custom calls of JAX that check a condition on sizes."""
@@ -181,7 +188,7 @@ class SizeRefinement:
 
     def __init__(self, module: ir.Module, values: Mapping[str, int], signature: DynamicSignature):
         self._module, self._entry, self._signature = module, entry_of(module), signature
-        self._told = ", ".join(f"{name} = {value}" for name, value in values.items())
+        self._told = told_values(values)
         block = self._entry.regions[0].blocks[0]
         for each in signature.arguments:
             for size in each.sizes:

@@ -181,6 +181,11 @@ def hint_values(symbols: Mapping[str, SizeSymbol]) -> dict[str, int]:
     return {each.name: each.hint for each in symbols.values() if each.hint is not None}
 
 
+def told_values(values: Mapping[str, int]) -> str:
+    """Return the values of symbols as text, for errors."""
+    return ", ".join(f"{name} = {value}" for name, value in values.items())
+
+
 def values_in(texts: Iterable[str], what: str) -> dict[str, int]:
     """Return the values of symbols that texts such as `b=3` or `b:3,s:128` give.
 
