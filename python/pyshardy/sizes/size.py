@@ -268,25 +268,26 @@ def _value(atom: Atom, values: Mapping[str, Any]) -> Any:
 
 def _limits(of: Size | Atom, symbols: Symbols) -> tuple[float, float]:
     """Return limits of a size that is scaled, or of an atom of one."""
-    least, largest = 0, math.inf
-    if isinstance(of, Size):
-        least, largest = 0, 0
-        for monomial, count in of.terms:
-            of_atoms = (_limits(atom, symbols) for atom, power in monomial for _ in range(power))
-            low, high = _product((count, count), *of_atoms)
-            least, largest = least + low, largest + high
-    elif isinstance(of, str) and of in symbols:
-        symbol = symbols[of]
-        least = -(-symbol.low // symbol.multiple_of)
-        largest = math.inf if symbol.high is None else symbol.high // symbol.multiple_of
-    elif isinstance(of, str):
-        least = -math.inf
-    elif isinstance(of, Quotient) and of.function == "mod":
-        largest = of.divisor - 1
-    elif isinstance(of, Quotient):
-        ends = _limits(of.size, symbols)
-        least, largest = (end if math.isinf(end) else end // of.divisor for end in ends)
-    return least, largest
+    match of:
+        case Size():
+            least, largest = 0, 0
+            for monomial, count in of.terms:
+                of_atoms = (_limits(atom, symbols) for atom, n in monomial for _ in range(n))
+                low, high = _product((count, count), *of_atoms)
+                least, largest = least + low, largest + high
+            return least, largest
+        case Quotient("mod", _, divisor):
+            return 0, divisor - 1
+        case Quotient(_, size, divisor):
+            low, high = (
+                end if math.isinf(end) else end // divisor for end in _limits(size, symbols)
+            )
+            return low, high
+        case str():
+            known = symbols.get(of, SizeSymbol(of))
+            step, high = known.multiple_of, math.inf if known.high is None else known.high
+            least = -(-known.low // step) if of in symbols else -math.inf
+            return least, high if math.isinf(high) else high // step
 
 
 def _product(*ranges: tuple[float, float]) -> tuple[float, float]:

@@ -21,7 +21,7 @@ from mlir_sdy.attributes import value_of
 from mlir_sdy.diagnostics import SourceLocation
 from mlir_sdy.discardable import get_discardable
 from mlir_sdy.host import ir, location_of
-from mlir_sdy.model import Mesh, OpShardingRule, mesh_of
+from mlir_sdy.model import Mesh, OpShardingRule, TensorSharding, mesh_of
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import SCALAR_BODIES, may_have_regions, named_operations_in, terminator_of
 from mlir_sdy.values import COMPUTATIONS, OWN_SHARDING, manual_axes
@@ -247,7 +247,7 @@ class SizeMap:
     ) -> Iterator[list[int]]:
         """Yield the numbers of shards of the dimensions of values along manual axes."""
         given, manual = get_discardable(operation, attribute), frozenset(manual_axes(operation))
-        shardings = [] if given is None else value_of(given).shardings
+        shardings: Sequence[TensorSharding] = () if given is None else value_of(given).shardings
         for value, sharding in itertools.zip_longest(values, shardings):
             if sharding is None:
                 yield [1] * len(shape_of(value.type))

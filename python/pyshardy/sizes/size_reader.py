@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from mlir_sdy.host import ir
 from pyshardy.irtools.constants import constant_integers
@@ -86,14 +87,23 @@ class SizeReader:
     def _limits(self, value: ir.Value) -> tuple[float, float]:
         """Return limits of a scalar without an expression."""
         operation = value.owner
-        if isinstance(operation, ir.Block) or operation.name not in _LIMITS:
+        if isinstance(operation, ir.Block) or operation.name not in _BETWEEN:
             return -math.inf, math.inf
         limits: list[tuple[float, float]] = []
         for operand in operation.operands:
-            size, *others = self.read(operand) or (Size.of(0), None)
-            low, high = (None, None) if others else self.bounds(size)
+            sizes = self.read(operand) or ()
+            low, high = self.bounds(sizes[0]) if len(sizes) == 1 else (None, None)
             limits.append((-math.inf if low is None else low, math.inf if high is None else high))
-        return _LIMITS[operation.name](*limits)
+        lows, highs = zip(*limits, strict=True)
+        match operation.name:
+            case "stablehlo.clamp":
+                return min(max(lows[:2]), lows[2]), min(max(highs[:2]), highs[2])
+            case "stablehlo.maximum":
+                return max(lows), max(highs)
+            case "stablehlo.minimum":
+                return min(lows), min(highs)
+            case _:
+                return min(lows[1:]), max(highs[1:])
 
     def _read(self, value: ir.Value) -> Sequence[Size | None] | None:
         numbers = constant_integers(value)
@@ -120,6 +130,9 @@ def holds_sizes(tensor: ir.Type) -> bool:
     is_integer = isinstance(element, ir.IntegerType) and element.width in (1, 32, 64)
     return is_integer or isinstance(element, ir.IndexType)
 
+
+_BETWEEN = frozenset(f"stablehlo.{name}" for name in ("clamp", "maximum", "minimum", "select"))
+"""Operations whose results have limits by those of their operands."""
 
 _MOST_ELEMENTS = 64
 """The elements of a vector that are sizes."""
@@ -157,9 +170,11 @@ def _cut(operation: ir.Operation, operands: _Sizes, _: Bounds) -> Sequence[Size]
 
 def _each(operation: ir.Operation, operands: _Sizes, bounds: Bounds) -> Sequence[Size | None]:
     """Return the elements of an elementwise operation; scalars are operands of all elements."""
-    count, function = math.prod(shape_of(operation.results[0].type)), _ELEMENTWISE[operation.name]
+    count, decide = math.prod(shape_of(operation.results[0].type)), _DECIDED.get(operation.name)
     spread = ([*each] * (count if len(each) == 1 else 1) for each in operands)
-    return [function(*each, bounds) for each in zip(*spread, strict=True)]
+    if decide is not None:
+        return [decide(*each, bounds) for each in zip(*spread, strict=True)]
+    return [_SIMPLE[operation.name](*each) for each in zip(*spread, strict=True)]
 
 
 def _compared(operation: ir.Operation, operands: _Sizes, bounds: Bounds) -> Sequence[Size] | None:
@@ -173,15 +188,6 @@ def _compared(operation: ir.Operation, operands: _Sizes, bounds: Bounds) -> Sequ
     value = {"LT": less, "GE": less, "GT": greater, "LE": greater}.get(direction, differs)
     is_negated = direction in {"GE", "LE", "EQ"}
     return None if value is None else [Size.of(int(value != is_negated))]
-
-
-_LIMITS: dict[str, Callable[..., Any]] = {
-    "stablehlo.clamp": lambda low, size, high: map(min, map(max, size, low), high),
-    "stablehlo.maximum": lambda one, other: map(max, one, other),
-    "stablehlo.minimum": lambda one, other: map(min, one, other),
-    "stablehlo.select": lambda _, one, other: (min(one[0], other[0]), max(one[1], other[1])),
-}
-"""Functions from the least and largest values of operands to those of a result."""
 
 
 # --- Elements -------------------------------------------------------------------------------------
@@ -200,6 +206,18 @@ def _ordered(one: Size, other: Size, bounds: Bounds) -> tuple[Size | None, Size 
     if _is_less(other, one, bounds) is False:
         return one, other
     return (other, one) if _is_less(one, other, bounds) is False else (None, None)
+
+
+def _least(one: Size, other: Size, bounds: Bounds) -> Size | None:
+    return _ordered(one, other, bounds)[0]
+
+
+def _greatest(one: Size, other: Size, bounds: Bounds) -> Size | None:
+    return _ordered(one, other, bounds)[1]
+
+
+def _sign(size: Size, bounds: Bounds) -> Size | None:
+    return Size.of(1) if _is_less(Size.of(0), size, bounds) else None
 
 
 def _clamped(low: Size, size: Size, high: Size, bounds: Bounds) -> Size | None:
@@ -222,32 +240,34 @@ def _rest(size: Size, divisor: Size, bounds: Bounds) -> Size | None:
     return size % divisor if size.constant is None else size - quotient * divisor
 
 
-def _both(one: Size, other: Size, _: Bounds) -> Size | None:
+def _both(one: Size, other: Size) -> Size | None:
     if one == 0 or other == 0:
         return Size.of(0)
     return other if one == 1 else one if other == 1 else None
 
 
-def _selected(predicate: Size, one: Size, other: Size, _: Bounds) -> Size | None:
+def _selected(predicate: Size, one: Size, other: Size) -> Size | None:
     if one == other:
         return one
     return None if predicate.constant is None else one if predicate.constant else other
 
 
-_ELEMENTWISE: dict[str, Callable[..., Size | None]] = {
-    "stablehlo.add": lambda one, other, _: one + other,
+_SIMPLE: dict[str, Callable[..., Size | None]] = {
+    "stablehlo.add": operator.add,
     "stablehlo.and": _both,
+    "stablehlo.multiply": operator.mul,
+    "stablehlo.select": _selected,
+    "stablehlo.subtract": operator.sub,
+}
+"""Elementwise operations that need no limits of sizes."""
+
+_DECIDED: dict[str, Callable[..., Size | None]] = {
     "stablehlo.clamp": _clamped,
     "stablehlo.divide": _quotient,
-    "stablehlo.maximum": lambda one, other, bounds: _ordered(one, other, bounds)[1],
-    "stablehlo.minimum": lambda one, other, bounds: _ordered(one, other, bounds)[0],
-    "stablehlo.multiply": lambda one, other, _: one * other,
+    "stablehlo.maximum": _greatest,
+    "stablehlo.minimum": _least,
     "stablehlo.remainder": _rest,
-    "stablehlo.select": _selected,
-    "stablehlo.sign": lambda size, bounds: (
-        Size.of(1) if _is_less(Size.of(0), size, bounds) else None
-    ),
-    "stablehlo.subtract": lambda one, other, _: one - other,
+    "stablehlo.sign": _sign,
 }
 
 _READ: dict[str, _Function] = {
@@ -258,7 +278,7 @@ _READ: dict[str, _Function] = {
     "stablehlo.convert": _same,
     "stablehlo.reshape": _same,
     "stablehlo.slice": _cut,
-    **dict.fromkeys(_ELEMENTWISE, _each),
+    **dict.fromkeys((*_SIMPLE, *_DECIDED), _each),
 }
 
 READ = frozenset(_READ) | {DIMENSION_SIZE}
