@@ -55,13 +55,9 @@ Place = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Equality:
-    """Two sizes that an operation demands equal, but whose expressions differ.
+    """Two sizes that an operation at a place demands equal, but whose expressions differ.
 
-    Attributes:
-        left: the one that the other one replaces, if it is a symbol.
-        right: the other one.
-        operation: the name of the operation.
-        place: where it is.
+    The right one replaces the left one, if that is a symbol.
     """
 
     left: Size
@@ -93,46 +89,42 @@ class SizeMap:
         signature: DynamicSignature,
         values: Mapping[str, int] | None = None,
     ):
-        self._of_types: dict[ir.Type, tuple[Size, ...]] = {}
         block = entry_of(module).regions[0].blocks[0]
         given = {name: Size.of(value) for name, value in (values or {}).items()}
-        self._shapes: dict[tuple[Size, ...], tuple[Size, ...]] = {}  # one object for equal ones
         self.equalities: list[Equality] = []
         self.operations: list[tuple[ir.Operation, str]] = []
         self._lookup = ShardingRuleLookup.shared(module.context)
-        self._declared = read_symbols(module)
-        self._meshes = meshes_of(module)
+        self._declared, self._meshes = read_symbols(module), meshes_of(module)
         self._kept = frozenset(signature.constants.values())
         self._read: dict[ir.Value, Sequence[Size] | None] = {
             block.arguments[index]: [given.get(name) or Size.symbol(name)]
             for index, name in signature.constants.items()
         }
+        self._reader = SizeReader(self._source, signature.symbols)
+        self._equal: dict[str, Size] = {}
+        self._numbers: dict[Size, int] = {}
+        self._made: dict[Hashable, list[Sequence[Size]]] = {}
+        self._shapes: dict[Sequence[Size], Sequence[Size]] = {}  # one object for equal ones
+        self._of_types: dict[ir.Type, Sequence[Size]] = {}
         self._sizes: dict[ir.Value, Sequence[Size]] = {}
         for each in signature.arguments:
             if not is_static(block.arguments[each.index]):
                 self._set(block.arguments[each.index], (s.replaced(given) for s in each.sizes))
-        self._equal: dict[str, Size] = {}
-        self._numbers: dict[Size, int] = {}
-        self._factors: dict[int, Mapping[Place, int]] = {}
-        self._made: dict[Hashable, list[Sequence[Size]]] = {}
-        self._reader = SizeReader(self._source, signature.symbols)
         self._visit_block(block)
 
     def sizes(self, value: ir.Value) -> Sequence[Size]:
         """Return the sizes of the dimensions of a tensor."""
         known = self._sizes.get(value)
-        return self._of_type(value) if known is None else self.replaced(known)
-
-    def _of_type(self, value: ir.Value) -> Sequence[Size]:
+        if known is not None:
+            return self.replaced(known)
         kind = value.type
-        known = self._of_types.get(kind)
-        if known is None:
+        if kind not in self._of_types:
             shape = shape_of(kind)
             if min(shape, default=0) < 0:
-                fresh = [self._reader.fresh(value) if each < 0 else Size.of(each) for each in shape]
+                fresh = (self._reader.fresh(value) if n < 0 else Size.of(n) for n in shape)
                 return self._set(value, fresh)
-            known = self._of_types[kind] = tuple(map(Size.of, shape))
-        return known
+            self._of_types[kind] = tuple(map(Size.of, shape))
+        return self._of_types[kind]
 
     def _set(self, value: ir.Value, sizes: Iterable[Size]) -> Sequence[Size]:
         """Give a value its sizes."""
@@ -192,20 +184,17 @@ class SizeMap:
     # --- Walk -----------------------------------------------------------------------------------
 
     def _visit_block(self, block: ir.Block) -> None:
-        note = self.operations.append
         for view in block.operations:
             operation = view.operation
-            name = operation.name
-            note((operation, name))
-            if name in _POINTWISE:
-                self._visit(operation, name)
-            elif name == "stablehlo.while":
+            name, operands = operation.name, list(operation.operands)
+            self.operations.append((operation, name))
+            if name == "stablehlo.while":
                 for region in operation.regions:
-                    self._keep(region.blocks[0].arguments, list(operation.operands))
+                    self._keep(region.blocks[0].arguments, operands)
                     self._visit_block(region.blocks[0])
                 returned = terminator_of(operation.regions[1].blocks[0]).operands
-                self._keep(operation.results, list(operation.operands))
-                self._equate_all(operation, [list(operation.operands), list(returned)])
+                self._keep(operation.results, operands)
+                self._equate_all(operation, [operands, list(returned)])
             elif name in _BRANCHES:
                 for region in operation.regions:
                     self._visit_block(region.blocks[0])
@@ -215,8 +204,8 @@ class SizeMap:
             elif name in COMPUTATIONS:
                 self._visit_computation(operation)
             elif name not in _WITHOUT:
-                self._visit(operation, name)
-                if may_have_regions(name) and name not in SCALAR_BODIES:
+                self._visit(operation, name, operands)
+                if name not in _POINTWISE and may_have_regions(name) and name not in SCALAR_BODIES:
                     self.operations += named_operations_in(operation, leaving_out=SCALAR_BODIES)[1:]
 
     def _keep(self, values: Sequence[ir.Value], sources: Sequence[ir.Value]) -> None:
@@ -258,9 +247,8 @@ class SizeMap:
                 for axes in sharding.dim_axes
             ]
 
-    def _visit(self, operation: ir.Operation, name: str) -> None:
-        operands, known = list(operation.operands), self._sizes
-        of_operands = [known.get(each) for each in operands]
+    def _visit(self, operation: ir.Operation, name: str, operands: Sequence[ir.Value]) -> None:
+        of_operands = list(map(self._sizes.get, operands))
         results = list(operation.results)
         is_known = of_operands.count(None) == len(operands) and all(map(is_static, results))
         if is_known or not results:
@@ -277,50 +265,39 @@ class SizeMap:
         key = (rule_key, *map(id, of_operands))
         made = None if rule_key is None else self._made.get(key)
         if made is None:
-            counts = len(self.equalities), len(self._reader.scalars)
-            made = self._sizes_of_results(operation, kind)
+            counts = len(self.equalities), len(self.scalars)
+            made = self._sizes_of_results(operation, _FUNCTIONS.get(kind, _of_shapes))
             if rule_key is not None and counts == (len(self.equalities), len(self.scalars)):
                 self._made[key] = made
         for value, shape in zip(results, made, strict=True):
-            if shape:
+            if not is_static(value):
                 self._set(value, shape)
 
-    def _sizes_of_results(self, operation: ir.Operation, kind: str) -> list[Sequence[Size]]:
-        """Return the sizes of results; none for static ones."""
+    def _sizes_of_results(
+        self, operation: ir.Operation, find: Callable[[SizeMap, ir.Operation], _Found]
+    ) -> list[Sequence[Size]]:
         operands, results = list(operation.operands), list(operation.results)
-        found = _FUNCTIONS.get(kind, _of_shapes)(self, operation)
+        found = dict(find(self, operation))
         shapes = [() if is_static(each) else shape_of(each.type) for each in results]
-        is_missing = any(
-            number < 0 and (index, dim) not in found
-            for index, shape in enumerate(shapes)
-            for dim, number in enumerate(shape)
-        )
-        factors: Mapping[Place, int] = {}
-        of_factors: dict[int | None, Size] = {}
-        if is_missing or operation.name in _ALIKE:
+        places = [(at, dim) for at, shape in enumerate(shapes) for dim in range(len(shape))]
+        missing = [at for at in places if shapes[at[0]][at[1]] < 0 and at not in found]
+        if missing or operation.name in _ALIKE:
             types = (list(map(self._type, each)) for each in (operands, results))
-            rule = self._lookup.rule_for_types(operation, *types)
-            if id(rule) not in self._factors:
-                self._factors[id(rule)] = _factors(rule)
-            factors = self._factors[id(rule)]
+            factors = _factors(self._lookup.rule_for_types(operation, *types))
+            of_factors: dict[int, Size] = {}
             for index, value in enumerate(operands):
                 for dim, size in enumerate(self.sizes(value)):
-                    factor = factors.get((index, dim))
-                    other = size if factor is None else of_factors.setdefault(factor, size)
-                    if other != size and operation.name in _ALIKE:
-                        self.equate(operation, other, size)
-        made: list[Sequence[Size]] = []
-        for index, shape in enumerate(shapes):
-            sizes = tuple(
-                Size.of(number)
-                if number >= 0
-                else found.get((index, dim))
-                or of_factors.get(factors.get((len(operands) + index, dim)))
-                or self._reader.fresh(results[index])
-                for dim, number in enumerate(shape)
-            )
-            made.append(self._shapes.setdefault(sizes, sizes))
-        return made
+                    if (index, dim) in factors:
+                        other = of_factors.setdefault(factors[index, dim], size)
+                        if other != size and operation.name in _ALIKE:
+                            self.equate(operation, other, size)
+            for index, dim in missing:
+                size = of_factors.get(factors.get((len(operands) + index, dim), -1))
+                found[index, dim] = size or self._reader.fresh(results[index])
+        return [
+            tuple(Size.of(n) if n >= 0 else found[index, dim] for dim, n in enumerate(shape))
+            for index, shape in enumerate(shapes)
+        ]
 
     def _type(self, value: ir.Value) -> TensorType | None:
         """Return the type with a number for each expression, which no static size has."""
@@ -328,15 +305,15 @@ class SizeMap:
         if tensor is None or tensor.is_static:
             return tensor
         known = self._sizes.get(value)
-        if known is None:
-            return tensor
-        shape = [self._number(each) for each in self.replaced(known)]
-        return TensorType(tuple(shape), tensor.element_type)
+        return (
+            tensor
+            if known is None
+            else TensorType(tuple(map(self._number, self.replaced(known))), tensor.element_type)
+        )
 
     def _number(self, size: Size) -> int:
-        constant = size.constant
-        if constant is not None:
-            return constant
+        if size.constant is not None:
+            return size.constant
         return self._numbers.setdefault(size, _FIRST_NUMBER + len(self._numbers))
 
     def _equate_all(self, operation: ir.Operation, several: Sequence[Sequence[ir.Value]]) -> None:
@@ -349,23 +326,19 @@ class SizeMap:
     def equate(self, operation: ir.Operation, one: Size, other: Size) -> None:
         """Note that two sizes are equal; a symbol is replaced by the other size."""
         one, other = self.replaced([one, other])
-        kept = self._kept  # an argument has the value
         if one == other or (one.constant is not None and other.constant is not None):
             return
+        place = location_of(operation.location)
         pairs = [
             (name, size)
             for symbol, size in ((other, one), (one, other))
-            for name in symbol.symbols
-            if symbol == Size.symbol(name) and name not in size.symbols and name not in kept
+            for name in symbol.symbols - size.symbols - self._kept  # arguments have their values
+            if symbol == Size.symbol(name)
         ]
-        place = location_of(operation.location)
         if not pairs:
             self.equalities.append(Equality(one, other, operation.name, place))
             return
-        unknown = self._reader.scalars
-        name, size = min(
-            pairs, key=lambda each: (each[0] not in unknown, each[0] in self._declared)
-        )
+        name, size = min(pairs, key=lambda e: (e[0] not in self.scalars, e[0] in self._declared))
         self.equalities.append(Equality(Size.symbol(name), size, operation.name, place))
         new = {name: size}
         self._equal = {key: each.replaced(new) for key, each in self._equal.items()} | new
