@@ -76,7 +76,7 @@ ASSERTED = re.compile(r"symbolic shape constraint (.*?)\. Expected ")
 """The constraint that an assertion of an exported function checks, in its message."""
 
 _WITH_FORMS = FORMS.keys() - {DIMENSION_SIZE}
-_CALL, _SLICE = "stablehlo.custom_call", "stablehlo.real_dynamic_slice"
+_CALL = "stablehlo.custom_call"
 
 
 def without_calls(module: ir.Module) -> ir.Module:
@@ -140,11 +140,7 @@ def static_at(module: ir.Module, given: Mapping[str, int], what: str = "sizes") 
 def values_with(
     signature: DynamicSignature, given: Mapping[str, int], module: ir.Module, what: str = "sizes"
 ) -> dict[str, int]:
-    """Return the values of all symbols; see `static_at`.
-
-    Raises:
-        UsageError: a size is wrong.
-    """
+    """Return the values of all symbols; see `static_at`."""
     for name in given:
         check_name(name, signature.symbols, what)
     values = hint_values(with_hints(signature.symbols, {}, module)) | dict(given)
@@ -154,12 +150,7 @@ def values_with(
 def static_program(
     module: ir.Module, values: Mapping[str, int], signature: DynamicSignature
 ) -> ir.Module:
-    """Return the program for given sizes, with the attributes of the dynamic one.
-
-    Args:
-        module: the dynamic program, which isn't changed.
-        values: the values of all symbols.
-        signature: its arguments.
+    """Return the program for the values of all symbols, with the attributes of the dynamic one.
 
     Raises:
         UsageError: an assertion of the program doesn't hold for these sizes, operands have sizes
@@ -171,12 +162,7 @@ def static_program(
 
 
 class SizeRefinement:
-    """Changes a program without calls to the one for given sizes, in place.
-
-    Args:
-        module: the program.
-        values: the values of all symbols.
-        signature: its arguments.
+    """Changes a program without calls to the one for the values of all symbols, in place.
 
     Attributes:
         sizes: the sizes of its values.
@@ -195,13 +181,12 @@ class SizeRefinement:
                 number = size.evaluate(values)
                 if not 0 <= number <= LARGEST:
                     message = f"{each.name} can't have the size {size} = {number}: a size is from 0"
-                    place = location_of(block.arguments[each.index].location)
-                    raise UsageError(error(f"{message} to {LARGEST:,}", place))
+                    raise UsageError(error(f"{message} to {LARGEST:,}", each.place))
         for index, name in signature.constants.items():
-            argument = block.arguments[index]
-            if not holds_sizes(argument.type) or not fits(argument.type, [values[name]]):
-                problem = f"an argument of type {argument.type} can't be {name}"
-                raise self._unfit(problem, location_of(argument.location))
+            kind = block.arguments[index].type
+            if not holds_sizes(kind) or not fits(kind, [values[name]]):
+                place = location_of(block.arguments[index].location)
+                raise self._unfit(f"an argument of type {kind} can't be {name}", place)
         self.sizes = SizeMap(module, signature, values)
         named = self.sizes.operations
         with_forms = [each for each, name in named if name in _WITH_FORMS]
@@ -210,30 +195,18 @@ class SizeRefinement:
         holds = cache(holds_sizes)  # types repeat
         self._computing = [each for each, n in named if n in READ and holds(each.result.type)]
         for call in self._assertions:
-            self._check_assertion(call)
+            condition, *others = map(self.sizes.read, call.operands)
+            if not condition or condition[0] != 1:
+                message = text_of(call, "error_message") or "an assertion doesn't hold"
+                for at, number in enumerate(others):
+                    message = message.replace(f"{{{at}}}", str(number[0]) if number else "?")
+                raise self._unfit(message, location_of(call.location))
         for operation in operations_with(SIZES, self._entry):
             remove_discardable(operation, SIZES)
         self._set_types()
 
-    def _check_assertion(self, call: ir.Operation) -> None:
-        """Check an assertion of the program.
-
-        Raises:
-            UsageError: it doesn't hold.
-        """
-        condition, *others = map(self.sizes.read, call.operands)
-        if not condition or condition[0].constant != 1:
-            message = text_of(call, "error_message") or "an assertion doesn't hold"
-            for at, number in enumerate(others):
-                message = message.replace(f"{{{at}}}", str(number[0]) if number else "?")
-            raise self._unfit(message, location_of(call.location))
-
     def complete(self) -> None:
-        """Fold what is computed from sizes, and give operations their static forms.
-
-        Raises:
-            UsageError: operands have sizes that don't fit.
-        """
+        """Fold what is computed from sizes, and give operations their static forms."""
         for call in self._assertions:
             call.erase()
         self._fold()
@@ -244,21 +217,15 @@ class SizeRefinement:
     def computed(self, sizes: SizeMap) -> Iterator[tuple[ir.Value, Sequence[Size]]]:
         """Yield the scalars and vectors that are computed from sizes, with their elements."""
         for value in (*self.sizes.given, *(each.result for each in self._computing)):
-            shape = shape_of(value.type)
             found = sizes.read(value)
-            if found is not None and len(found) == math.prod(shape):
+            if found is not None and len(found) == math.prod(shape_of(value.type)):
                 yield value, found
 
     def _set_types(self) -> None:
-        """Give values the types with their sizes.
-
-        Raises:
-            UsageError: the type of a result isn't known.
-        """
+        """Give values the types with their sizes."""
         types: dict[tuple[ir.Type, int], ir.Type] = {}  # values of equal sizes have one object
         for value, sizes in list(self.sizes.dynamic):
-            kind = value.type
-            key = kind, id(sizes)
+            key = kind, _ = value.type, id(sizes)
             if key not in types:
                 numbers = [each.constant for each in sizes if each.constant is not None]
                 if len(numbers) < len(sizes):
@@ -284,13 +251,9 @@ class SizeRefinement:
                 value.owner.operation.erase()
 
     def finish(self) -> None:
-        """Erase what is left of dynamic sizes, and verify the program.
-
-        Raises:
-            UsageError: operands have sizes that don't fit.
-        """
-        constants, block = self._signature.constants, self._entry.regions[0].blocks[0]
-        view, attributes = FunctionView(self._entry), FunctionView(self._entry).arg_attrs
+        """Erase what is left of dynamic sizes, and verify the program."""
+        view, block = FunctionView(self._entry), self._entry.regions[0].blocks[0]
+        constants, attributes = self._signature.constants, view.arg_attrs
         if attributes:
             view.arg_attrs = [each for at, each in enumerate(attributes) if at not in constants]
         for index in sorted(constants, reverse=True):
@@ -314,31 +277,30 @@ class SizeRefinement:
         owner = value.owner
         operation = owner.owner.operation if isinstance(owner, ir.Block) else owner.operation
         message = f"the type {value.type} of a result of '{operation.name}' doesn't follow from the"
+        advice = "export the program for static sizes"
         if operation.name == _CALL:
-            advice = f"; name the operand with its shape by '{SHAPE_OPERANDS}', or register a "
+            advice = f"name the operand with its shape by '{SHAPE_OPERANDS}', or register a "
             advice += "sharding rule, whose factors have the sizes of operands"
-        else:
-            advice = "; export the program for static sizes"
         place = location_of(operation.location)
-        return UsageError(error(f"{message} sizes {self._told}{advice}", place))
+        return UsageError(error(f"{message} sizes {self._told}; {advice}", place))
 
 
 def made_static(module: ir.Module, operation: ir.Operation) -> ir.Operation:
     """Replace an operation of static types by its static form, if it has one, and return that."""
-    made = static_form(operation) or static_window(module, operation)
-    if made is None and operation.name == _SLICE:
-        made = _starting_anywhere(operation)
+    made = static_form(operation) or static_window(module, operation) or _dynamic_slice(operation)
     if made is None:
         return operation
     tell_inserted(module, made.name)
     return made
 
 
-def _starting_anywhere(operation: ir.Operation) -> ir.Operation | None:
-    """Replace a slice of static size that begins where the program says by a `dynamic_slice`.
+def _dynamic_slice(operation: ir.Operation) -> ir.Operation | None:
+    """Replace a slice of static size that begins where the program says; None for others.
 
     No backend runs `real_dynamic_slice`.
     """
+    if operation.name != "stablehlo.real_dynamic_slice":
+        return None
     value, start, _, strides = operation.operands
     shape = shape_of(operation.results[0].type)
     if {*(constant_integers(strides) or ())} != {1}:
@@ -382,12 +344,9 @@ def constant_of(value: ir.Value, sizes: Sequence[Size]) -> ir.Value | None:
 
 
 def equalized(module: ir.Module) -> bool:
-    """Replace symbols of arguments whose sizes operations demand equal, in place.
+    """Replace symbols of arguments whose sizes operations demand equal, in place, if there are any.
 
     The attribute `sdy.equal_sizes` of the module has the conditions.
-
-    Returns:
-        Whether there are any.
 
     Raises:
         UsageError: one is between expressions, so that no symbol replaces the other.
@@ -410,11 +369,7 @@ def equalized(module: ir.Module) -> bool:
 
 
 def unified(module: ir.Module, refine: Callable[[DynamicSignature], ir.Module]) -> ir.Module:
-    """Return a static program of a dynamic one whose arguments may have equal sizes.
-
-    Args:
-        module: the program. If it isn't refined otherwise, see `equalized`.
-        refine: returns the static program.
+    """Return a static program of a dynamic one, which is `equalized` if it has none otherwise.
 
     Raises:
         UsageError: the program has no static form.
