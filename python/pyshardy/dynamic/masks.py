@@ -45,17 +45,13 @@ from pyshardy.sizes.static_program import (
 from pyshardy.sizes.symbols import told_values
 
 _HAND_ON = frozenset(
-    {
-        "sdy.propagation_barrier",
-        "sdy.reshard",
-        "sdy.sharding_constraint",
-        "stablehlo.case",
-        "stablehlo.if",
-        "stablehlo.optimization_barrier",
-        "stablehlo.while",
-    }
+    [f"sdy.{name}" for name in ("propagation_barrier", "reshard", "sharding_constraint")]
+    + [f"stablehlo.{name}" for name in ("case", "if", "optimization_barrier", "while")]
 )
 """Operations whose results are operands, or values of regions, padding included."""
+
+
+_IN_BUCKETS = "can't be in a program with 'buckets'"
 
 
 def capacity_program(
@@ -69,8 +65,7 @@ def capacity_program(
     Args:
         module: the dynamic program, which isn't changed.
         signature: its arguments.
-        symbols: the symbols whose values are arguments of the program, behind the others, of type
-            i32.
+        symbols: the symbols whose values are arguments behind the others, of type i32.
         values: the capacities of these, and the values of the others.
 
     Returns:
@@ -123,36 +118,28 @@ class _Masking:
         self._sizes = SizeMap(static, signature, others)
         self._types = SizeRefinement(static, values, signature)
         self._scalars: dict[str, ir.Value] = {}
+        context = FunctionContext.of(self._entry)
+        self._rules, builder = context.rules, PaddingBuilder(context.cache, self._scalars)
+        self._padded = Contents(symbols, self._sizes, builder)
 
     def run(self) -> bool:
         named = self._types.sizes.operations
         operations = [self._entry, *(each for each, name in named if name != DIMENSION_SIZE)]
-        vectors = [
-            [self._sizes.read(operation.operands[index]) for index in shape_operands(operation)]
-            for operation in operations
-        ]
+        blocks = [block for each in operations for region in each.regions for block in region]
+        arguments = [(each, self._content(each)) for block in blocks for each in block.arguments]
+        vectors = list(map(self._sizes.vectors, operations))
         results = [[self._content(each) for each in operation.results] for operation in operations]
-        arguments = [
-            (argument, self._content(argument))
-            for operation in operations
-            for region in operation.regions
-            for block in region.blocks
-            for argument in block.arguments
-        ]
-        context = FunctionContext.of(self._entry)
-        self._rules, builder = context.rules, PaddingBuilder(context.cache, self._scalars)
-        self._padded = known = Contents(self._own, self._sizes, builder)
         for operation, contents in zip(operations, results, strict=True):
             self._check_known(operation, contents)
         self._fix_operands(operations)
         self._fix_numbers()
         for argument, content in arguments:
-            known.keep(argument, content)
+            self._padded.keep(argument, content)
         for operation, sizes, found in zip(operations, vectors, results, strict=True):
             self._fit(operation, sizes, found)
         self._types.finish()
         run_pipeline(self._module, "builtin.module(cse)")  # erases what isn't used
-        return known.needs_check
+        return self._padded.needs_check
 
     # --- Sizes ----------------------------------------------------------------------------------
 
@@ -162,26 +149,23 @@ class _Masking:
     def _check_known(self, operation: ir.Operation, contents: Sequence[Content]) -> None:
         """Check that sizes of results are numbers that the program computes, up to the capacities.
 
-        Raises:
-            CapacityError: they aren't, or the operation has a body for its own sizes.
+        Computations, which have a body for their own sizes, can't have others.
         """
-        values, name = (*operation.operands, *operation.results), operation.name
-        sizes = [size for value in values for size in self._content(value)]
-        if name in COMPUTATIONS and not all(isinstance(each, int) for each in sizes):
-            message = f"'{name}' op of dynamic sizes can't be in a program with 'buckets'"
-            raise self._padded.error(operation, message)
-        for size in (size for each in contents for size in each):
-            sources = (self._sizes.scalars.get(symbol) for symbol in size_of(size).symbols)
-            problem = ""
-            grows = self._padded.grows(size)
-            if any(e and (isinstance(e, ir.BlockArgument) or shape_of(e.type)) for e in sources):
-                problem = f"the sizes of results of '{name}' op aren't known for smaller inputs"
-            elif grows is False:
-                problem = f"a size of results of '{name}' op, {size}, may grow for smaller inputs"
-            if problem:
-                problem += ": it can't be in a program with 'buckets'"
-                raise self._padded.error(operation, problem)
-            self._padded.needs_check |= grows is None
+        name, known = f"'{operation.name}' op", self._padded
+        if operation.name in COMPUTATIONS:
+            values = (*operation.operands, *operation.results)
+            if any(isinstance(n, Size) for each in values for n in self._content(each)):
+                raise known.error(operation, f"{name} of dynamic sizes {_IN_BUCKETS}")
+        for size in (size_of(size) for each in contents for size in each):
+            sources = [v for n, v in self._sizes.scalars.items() if n in size.symbols]
+            if any(isinstance(each, ir.BlockArgument) or shape_of(each.type) for each in sources):
+                problem = f"the sizes of results of {name} aren't known for smaller inputs"
+                raise known.error(operation, f"{problem}: it {_IN_BUCKETS}")
+            grows = known.grows(size)
+            known.needs_check |= grows is None
+            if grows is False:
+                problem = f"a size of results of {name}, {size}, may grow for smaller inputs"
+                raise known.error(operation, f"{problem}: it {_IN_BUCKETS}")
 
     def _fix_operands(self, operations: Sequence[ir.Operation]) -> None:
         """Give operations the sizes from which their types are computed."""
@@ -210,10 +194,10 @@ class _Masking:
                     self._scalars[name] = StablehloBuilder().convert(value, element)
         for value, (size,) in numbers:
             is_source = isinstance(value, ir.BlockArgument) or value.owner.name == DIMENSION_SIZE
-            is_known = size.symbols <= self._scalars.keys()
-            if (is_source and is_known) or size.constant is not None:
+            is_known = is_source and size.symbols <= self._scalars.keys()
+            if is_known or size.constant is not None:
                 with place_behind(value), value.location:
-                    number = self._padded.builder.number(value.type, number_of(size))
+                    number = self._padded.builder.number(value.type, size)
                 value.replace_all_uses_with(number)
 
     # --- Operations -----------------------------------------------------------------------------
@@ -246,34 +230,32 @@ class _Masking:
     def _check(
         self, operation: ir.Operation, rule: OpShardingRule | None, fitted: Collection[Place]
     ) -> None:
-        """Check that padded dimensions that aren't fitted have factors of one size.
-
-        Raises:
-            CapacityError: one can't be padded.
-        """
-        blocked: frozenset[int] = frozenset()
+        """Check that padded dimensions that aren't fitted have factors of one size."""
+        known, blocked = self._padded, frozenset[int]()
         factors: Mapping[Place, Sequence[int]] = {}
         if rule is not None:
-            blocked = frozenset(rule.need_replication_factors) | {*rule.permutation_factors}
-            blocked |= unpaddable_factors(operation, rule)
             find_blocked = record_of(operation.name).blocked_factors
-            blocked |= frozenset(find_blocked(operation, rule) if find_blocked is not None else ())
+            blocked = unpaddable_factors(operation, rule).union(
+                rule.need_replication_factors,
+                rule.permutation_factors,
+                () if find_blocked is None else find_blocked(operation, rule),
+            )
             factors = {
                 (index, dim): each.factor_indices
                 for index, mapping in enumerate(rule.operand_mappings)
                 for dim, each in enumerate(mapping.dim_mappings)
+                if (index, dim) not in fitted
             }
         sizes: dict[int, Number] = {}
         for index, value in enumerate(operation.operands):
-            for dim in self._padded.dims(value):
+            for dim in known.dims(value):
                 if (index, dim) not in fitted:
                     of_dim = factors.get((index, dim), ())
                     if len(of_dim) != 1 or of_dim[0] in blocked:
-                        self._padded.refuse(operation, value, dim)
-                    sizes.setdefault(of_dim[0], self._padded.content(value)[dim])
+                        known.refuse(operation, value, dim)
+                    sizes.setdefault(of_dim[0], known.content(value)[dim])
         for (index, dim), of_dim in factors.items():
             value = operation.operands[index]
-            size = self._padded.content(value)[dim]
-            is_other = len(of_dim) == 1 and sizes.get(of_dim[0], size) != size
-            if is_other and (index, dim) not in fitted:
-                self._padded.refuse(operation, value, dim)
+            size = known.content(value)[dim]
+            if len(of_dim) == 1 and sizes.get(of_dim[0], size) != size:
+                known.refuse(operation, value, dim)

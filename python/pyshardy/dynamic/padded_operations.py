@@ -287,7 +287,7 @@ def _fit_starts(known: Contents, operation: ir.Operation, _: Vectors) -> Fitted:
     for dim, (size, length) in enumerate(zip(*shapes, strict=True)):
         if size == length:
             continue  # it begins at 0, for all sizes
-        rest = size_of(known.content(value)[dim]) - known.content(taken)[dim]
+        rest = known.content(value)[dim] - known.content(taken)[dim]
         if not known.grows(rest) or (is_update and dim in known.dims(taken)):
             known.refuse(operation, taken if is_update else value, dim)
         if dim in known.dims(value):
@@ -355,7 +355,7 @@ def _fit_scatter(known: Contents, operation: ir.Operation, _: Vectors) -> Fitted
     updates, neutrals = range(count + 1, 2 * count + 1), neutral_values(operation) or {}
     fitted: set[Place] = set()
     for dim, window in window_dims(operation).items():
-        missing = size_of(known.content(value)[dim]) - known.content(update)[window]
+        missing = known.content(value)[dim] - known.content(update)[window]
         left = shape_of(value.type)[dim] - shape_of(update.type)[window]
         if left == 0 or window not in known.dims(update):
             continue
