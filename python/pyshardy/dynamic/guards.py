@@ -77,11 +77,9 @@ class DynamicPort:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition on sizes that is checked at run time.
+    """A condition that is checked at run time, as a text that says why it is demanded.
 
-    Attributes:
-        kind: `equal` or `front end`.
-        text: the condition, and why it is demanded.
+    Its kind is `equal`, for sizes, or `front end`.
     """
 
     kind: str
@@ -131,11 +129,9 @@ class Guard:
         return ", ".join(f'"{axis}"' for axis in self.port.axes[self.dim])
 
     def failure(self, number: int, nearest: Sequence[str]) -> UsageError:
-        """Return the error of a size for which it doesn't hold.
+        """Return the error of a size for which it doesn't hold, with the nearest for which it does.
 
-        Args:
-            number: the size.
-            nearest: the nearest sizes for which it holds, as texts.
+        Sizes that follow from no symbol have none.
         """
         message = f"dimension {self.dim} of {self.port.name} has size {number}, which"
         why = f"{self.divisor} doesn't divide: it is sharded along {self._axes}"
@@ -165,13 +161,7 @@ def check_word(option: str, word: str, words: Sequence[str]) -> None:
 def ports_of(
     module: ir.Module, signature: DynamicSignature, sizes: SizeMap
 ) -> tuple[tuple[DynamicPort, ...], tuple[DynamicPort, ...]]:
-    """Return the arguments that users pass, and the results.
-
-    Args:
-        module: the propagated program.
-        signature: its arguments.
-        sizes: the sizes of its values.
-    """
+    """Return the arguments of a propagated program that users pass, and the results."""
     entry, known = entry_of(module), signature.symbols.keys()
     given, found = interface_attributes(entry, GIVEN), interface_attributes(entry, SHARDING)
     place, port = location_of(entry.location), partial(_port, meshes_of(module))
@@ -180,12 +170,13 @@ def ports_of(
         for each in signature.arguments
         for at in (each.index,)
     )
-    returned = enumerate(zip(returned_values(entry) or (), result_names(entry), strict=True))
     outputs: list[DynamicPort] = []
-    for at, (value, name) in returned:
+    values, names = returned_values(entry) or (), result_names(entry)
+    columns = zip(values, names, given[1], found[1], strict=True)
+    for at, (value, name, of_user, sharding) in enumerate(columns):
         of_value = [size if size.symbols <= known else None for size in sizes.sizes(value)]
-        element, name_or_index = str(element_type_of(value.type)), name or f"result {at}"
-        outputs.append(port(name_or_index, element, of_value, given[1][at], found[1][at], place))
+        element = str(element_type_of(value.type))
+        outputs.append(port(name or f"result {at}", element, of_value, of_user, sharding, place))
     return tuple(inputs), tuple(outputs)
 
 
@@ -212,10 +203,7 @@ def guards_of(
 ) -> list[Guard]:
     """Return the guards of arguments and results; covered guards are left out.
 
-    Args:
-        ports: the arguments and results.
-        symbols: the symbols by their names.
-        policy: what is done where one doesn't hold; None for the defaults.
+    The policy is what is done where one doesn't hold; None for the defaults.
 
     Raises:
         UsageError: there is no such policy.
@@ -236,12 +224,9 @@ def guards_of(
 
 
 def assert_guards(module: ir.Module, signature: DynamicSignature, guards: Iterable[Guard]) -> None:
-    """Write assertions about sizes that other tools check, at the end of a program, in place.
+    """Write assertions that other tools check, at the end of a propagated program, in place.
 
-    Args:
-        module: the propagated program.
-        signature: its arguments. That dimensions have one size is asserted, too.
-        guards: its guards; those that refuse sizes are asserted.
+    They are guards that refuse sizes, and that dimensions of arguments have one size.
     """
     entry, builder = entry_of(module), StablehloBuilder()
     block = entry.regions[0].blocks[0]
@@ -278,12 +263,7 @@ def assert_guards(module: ir.Module, signature: DynamicSignature, guards: Iterab
 
 
 def conditions_of(module: ir.Module, sizes: SizeMap) -> list[Condition]:
-    """Return the conditions of a program apart from ranges, divisors and shardings.
-
-    Args:
-        module: the program, whose calls are inlined.
-        sizes: the sizes of its values.
-    """
+    """Return the conditions of a program without calls, but ranges, divisors and shardings."""
     kept = get_discardable(module.operation, EQUAL_SIZES)
     texts = [*(each.value for each in kept or ()), *map(str, sizes.equalities)]
     found = [Condition("equal", each) for each in texts]

@@ -74,12 +74,9 @@ _MOST_SHAPES = 4096
 
 
 class _Made(NamedTuple):
-    """A program that has been partitioned.
+    """A program that has been partitioned, and the symbols whose values are its last arguments.
 
-    Attributes:
-        program: the program.
-        symbols: the symbols whose values are its last arguments.
-        needs_check: whether it may be invalid for some sizes that it runs.
+    It needs a check if it may be invalid for some sizes that it runs.
     """
 
     program: PartitionedProgram
@@ -276,16 +273,13 @@ class DynamicProgram(Displayed):
             ExecutionError: the run failed.
         """
         given = in_order(inputs, self._names)
-        shapes = [
-            each.shape if isinstance(each, ShardedArray) else np.shape(each) for each in given
-        ]
+        shapes = [e.shape if isinstance(e, ShardedArray) else np.shape(e) for e in given]
         values = self._values(shapes, {})
         made = self._at(values)
         found = made.program.run_sharded(_arguments(made, given, values, np.pad), backend, options)
-        shapes = self._result_shapes(values)
         return [
             array if array.shape == shape else replace(array, content=shape)
-            for array, shape in zip(found, shapes, strict=True)
+            for array, shape in zip(found, self._result_shapes(values), strict=True)
         ]
 
     def as_jax(self, devices: jax.sharding.Mesh | None = None) -> Callable[..., Any]:
@@ -370,17 +364,14 @@ class DynamicProgram(Displayed):
         return made
 
     def _made(self, capacities: Mapping[str, int], symbols: tuple[str, ...]) -> _Made:
-        """Return the program for capacities.
+        """Return the program for capacities, the values of all symbols.
 
-        Args:
-            capacities: the values of all symbols.
-            symbols: those that may have smaller values.
+        Some symbols may have smaller values.
         """
         needs_check = False
         if symbols:
-            static, needs_check = capacity_program(
-                self._module, self._signature, symbols, capacities
-            )
+            arguments = self._module, self._signature, symbols, capacities
+            static, needs_check = capacity_program(*arguments)
         else:
             static = static_program(self._module, capacities, self._signature)
         entry = entry_of(static)
@@ -396,10 +387,16 @@ class DynamicProgram(Displayed):
         inputs = tuple(replace(port, name=name) for port, name in named)
         return _Made(replace(program, inputs=inputs), symbols, needs_check)
 
-    def _capacities(self, values: Iterable[tuple[str, int]]) -> dict[str, int]:
+    def _capacities(self, values: Mapping[str, int]) -> dict[str, int]:
         """Return the values for which the program is made that runs these."""
-        given = dict(values)
-        found = {name: self._bucket_of(name, given[name]) for name in self.sizes}
+        found: dict[str, int] = {}
+        for name, symbol in self.sizes.items():
+            number = found[name] = values[name]
+            if name in self._buckets:
+                number = capacity(self._buckets[name], symbol, values[name])
+                if symbol.high is not None:
+                    number = max(min(number, symbol.high), values[name])
+                found[name] = -(-number // symbol.multiple_of) * symbol.multiple_of
         padded = [each for each in self._guards if not each.is_proven and each.policy == "pad"]
         for guard in padded * 2:  # a second time, as one may change what another one depends on
             for name in () if guard.size is None else sorted(guard.size.symbols):
@@ -410,15 +407,6 @@ class DynamicProgram(Displayed):
                     found[name] = next(even, found[name])
         return found
 
-    def _bucket_of(self, name: str, value: int) -> int:
-        symbol = self.sizes[name]
-        if name not in self._buckets:
-            return value
-        number = capacity(self._buckets[name], symbol, value)
-        if symbol.high is not None:
-            number = max(min(number, symbol.high), value)
-        return -(-number // symbol.multiple_of) * symbol.multiple_of
-
     def _capacities_and_symbols(
         self, values: Iterable[tuple[str, int]]
     ) -> tuple[dict[str, int], tuple[str, ...]]:
@@ -426,13 +414,13 @@ class DynamicProgram(Displayed):
 
         These have a smaller value, now or perhaps later.
         """
-        capacities, given = self._capacities(values), dict(values)
-        found: list[str] = []
+        given, found = dict(values), list[str]()
+        capacities = self._capacities(given)
         for name, symbol in self.sizes.items():
             below = within(self._buckets.get(name, 1), capacities[name] - symbol.multiple_of)
             if given[name] < capacities[name] or (
                 below >= symbol.low
-                and self._capacities({**given, name: below}.items())[name] == capacities[name]
+                and self._capacities({**given, name: below})[name] == capacities[name]
             ):
                 found.append(name)
         return capacities, tuple(found)
@@ -446,13 +434,10 @@ class DynamicProgram(Displayed):
         return [shape_of(each) for each in function_type_of(entry_of(static)).results]
 
     def _result_shapes(self, values: Mapping[str, int]) -> list[Shape]:
-        """Return the shapes of the results for given sizes."""
-        return [
-            self._shapes_at(tuple(values.items()))[index]
-            if None in port.sizes
-            else tuple(size.evaluate(values) for size in port.sizes if size is not None)
-            for index, port in enumerate(self.outputs)
-        ]
+        if any(None in port.sizes for port in self.outputs):
+            return self._shapes_at(tuple(values.items()))
+        sizes = ([each for each in port.sizes if each is not None] for port in self.outputs)
+        return [tuple(each.evaluate(values) for each in of_port) for of_port in sizes]
 
     def _drop_least_used(self) -> None:
         if len(self._programs) <= self._most:
@@ -468,11 +453,7 @@ class DynamicProgram(Displayed):
             emit(warning(f"{message} partitioned again; {advice}"))
 
     def _check_guards(self, values: Mapping[str, int], types: ir.FunctionType) -> None:
-        """Check the guards whose policy refuses the sizes of arguments and results.
-
-        Raises:
-            UsageError: one doesn't hold.
-        """
+        """Check the guards whose policy refuses the sizes of arguments and results."""
         of_ports = (*types.inputs[: len(self.inputs)], *types.results)
         for guard in self._guards:
             number = shape_of(of_ports[guard.index])[guard.dim]

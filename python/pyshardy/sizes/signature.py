@@ -43,15 +43,7 @@ GLOBAL_CONSTANT = "jax.global_constant"
 
 @dataclass(frozen=True, slots=True)
 class SizedArgument:
-    """An argument that users pass.
-
-    Attributes:
-        index: its index in the program.
-        name: its name.
-        element: its element type.
-        sizes: the sizes of its dimensions.
-        place: where it is.
-    """
+    """An argument that users pass, at an index in the program."""
 
     index: int
     name: str
@@ -197,11 +189,7 @@ def is_static(value: ir.Value) -> bool:
 
 
 def takes_sizes(module: ir.Module, given: Mapping[str, object]) -> bool:
-    """Whether a program has dynamic sizes, as arguments for them demand.
-
-    Args:
-        module: the program.
-        given: such arguments, by the names that users know; empty for missing ones.
+    """Whether a program has dynamic sizes, as given arguments for them demand, unless empty.
 
     Raises:
         UsageError: it has none, but an argument for them.
@@ -281,12 +269,7 @@ def signature_of(module: ir.Module) -> DynamicSignature:
 
 
 def write_sizes(entry: ir.Operation, sizes: Mapping[int, Sequence[object]]) -> None:
-    """Give arguments of a program the attribute with their sizes.
-
-    Args:
-        entry: the entry.
-        sizes: the sizes of the dimensions of arguments with `?`, by their indices.
-    """
+    """Give arguments with `?`, by their indices, the attribute with the sizes of dimensions."""
     written: dict[int, ir.Attribute | None] = {}
     for argument in entry.regions[0].blocks[0].arguments:
         index, shape = argument.arg_number, shape_of(argument.type)

@@ -106,30 +106,20 @@ def read_symbols(module: ir.Module) -> dict[str, SizeSymbol]:
 
 
 def write_symbols(module: ir.Module, symbols: Iterable[SizeSymbol]) -> None:
-    """Declare symbols in a module; those without any limit are left out."""
+    """Declare symbols in a module."""
+    entries: dict[str, ir.Attribute] = {}
     with module.context:
         number = ir.IntegerType.get_signless(64)
-        entries = {
-            each.name: ir.DictAttr.get(
-                {
-                    key: ir.IntegerAttr.get(number, value)
-                    for key, field in _KEYS.items()
-                    if (value := getattr(each, field)) is not None
-                }
-            )
-            for each in symbols
-        }
+        for each in symbols:
+            values = {key: getattr(each, field) for key, field in _KEYS.items()}
+            known = {k: ir.IntegerAttr.get(number, v) for k, v in values.items() if v is not None}
+            entries[each.name] = ir.DictAttr.get(known)
         if entries:
             set_discardable(module.operation, SYMBOLS, ir.DictAttr.get(entries))
 
 
 def declare(module: ir.Module, symbols: Mapping[str, SizeSymbol], ranges: str) -> None:
-    """Declare the symbols of a program, of which a text gives ranges.
-
-    Args:
-        module: the program.
-        symbols: the symbols by their names.
-        ranges: the least and largest values of symbols, such as `b:1..4096,s:8..`.
+    """Declare the symbols of a program, of which a text such as `b:1..4096,s:8..` gives ranges.
 
     Raises:
         UsageError: the text has another form, or there is no such symbol.
@@ -155,18 +145,12 @@ def with_hints(
     A hint that is neither given nor declared is at least 128, and a multiple of 8 times the number
     of devices where the symbol may be; several symbols have different ones.
 
-    Args:
-        symbols: the symbols by their names.
-        hints: given values.
-        module: the program, with its meshes.
-
     Raises:
-        UsageError: there is no such symbol, or it can't have the value.
+        UsageError: there is no such symbol, or it can't have the value of a given hint.
     """
     for name, value in hints.items():
         check_name(name, symbols, "hint")
-        problem = symbols[name].problem_of(value)
-        if problem is not None:
+        if problem := symbols[name].problem_of(value):
             raise UsageError(error(f"the hint of {name} is no value of it: {problem}"))
     num_devices = max((mesh.total_size for mesh in meshes_of(module).values()), default=1)
     found: dict[str, SizeSymbol] = {}
@@ -187,11 +171,7 @@ def told_values(values: Mapping[str, int]) -> str:
 
 
 def values_in(texts: Iterable[str], what: str) -> dict[str, int]:
-    """Return the values of symbols that texts such as `b=3` or `b:3,s:128` give.
-
-    Args:
-        texts: the texts.
-        what: the flag or option that has them, for errors.
+    """Return the values of symbols that texts of a flag such as `b=3` or `b:3,s:128` give.
 
     Raises:
         UsageError: a text has another form, or a symbol has two values.
@@ -204,11 +184,7 @@ def values_in(texts: Iterable[str], what: str) -> dict[str, int]:
 
 
 def several_in(texts: Iterable[str], what: str) -> dict[str, list[int]]:
-    """Return the values of symbols that texts such as `b=3` or `b=3,8,s=128` give.
-
-    Args:
-        texts: the texts.
-        what: the flag or option that has them, for errors.
+    """Return the values of symbols that texts of a flag such as `b=3` or `b=3,8,s=128` give.
 
     Raises:
         UsageError: a text has another form.
@@ -229,16 +205,10 @@ def several_in(texts: Iterable[str], what: str) -> dict[str, list[int]]:
 def check_name(
     name: str, symbols: Iterable[str], what: str, place: SourceLocation | None = None
 ) -> None:
-    """Check that there is a symbol of a name.
-
-    Args:
-        name: the name.
-        symbols: those of the program.
-        what: the flag or option that has the name, for errors.
-        place: its place.
+    """Check that a program has a symbol that a flag or an option names at a place.
 
     Raises:
-        UsageError: there is none.
+        UsageError: it has none.
     """
     names = list(symbols)
     if name not in names:
