@@ -90,8 +90,8 @@ def propagate_dynamic(
 def at_hints(module: ir.Module, hints: Mapping[str, int]) -> tuple[ir.Module, ir.Module]:
     """Return a dynamic program that takes a plan, and its static one for hints, which is planned.
 
-    The calls of the dynamic one are inlined, its operations are numbered, its symbols have hints,
-    as `with_hints` says, and its arguments have the attribute with their sizes.
+    The calls of the dynamic one are inlined, its symbols have hints, as `with_hints` says, and its
+    arguments have the attribute with their sizes. The static one has the numbers of its operations.
 
     Raises:
         UsageError: a hint is wrong, or the program has no static form.
@@ -167,7 +167,8 @@ def take_plan(static: ir.Module, dynamic: ir.Module) -> None:
     named = _operations_of(dynamic)
     seldom = _SELDOM_PLANNED if operations_with_any(_SELDOM_PLANNED, static) else ()
     planned = (SHARDING, *seldom)
-    for name in meshes_of(static).keys() - meshes_of(dynamic).keys():
+    known = meshes_of(dynamic)
+    for name in (each for each in meshes_of(static) if each not in known):
         mesh = mesh_operation(static.operation, name)
         assert mesh is not None, "the program has it"
         mesh.clone(ip=ir.InsertionPoint.at_block_begin(dynamic.body))

@@ -123,12 +123,14 @@ class SizeReader:
 
 
 def holds_sizes(tensor: ir.Type) -> bool:
-    """Whether a type has integers that are as large as sizes, or predicates."""
-    if not isinstance(tensor, ir.RankedTensorType):
-        return False
-    element = tensor.element_type
-    is_integer = isinstance(element, ir.IntegerType) and element.width in (1, 32, 64)
-    return is_integer or isinstance(element, ir.IndexType)
+    """Whether a type has integers that are as large as sizes, or predicates.
+
+    Unsigned integers, such as those of random numbers, wrap around.
+    """
+    element = tensor.element_type if isinstance(tensor, ir.RankedTensorType) else None
+    if isinstance(element, ir.IntegerType):
+        return element.width in (1, 32, 64) and not element.is_unsigned
+    return isinstance(element, ir.IndexType)
 
 
 _BETWEEN = frozenset(f"stablehlo.{name}" for name in ("clamp", "maximum", "minimum", "select"))
@@ -241,9 +243,10 @@ def _rest(size: Size, divisor: Size, bounds: Bounds) -> Size | None:
 
 
 def _both(one: Size, other: Size) -> Size | None:
-    if one == 0 or other == 0:
-        return Size.of(0)
-    return other if one == 1 else one if other == 1 else None
+    """Return the bits that two numbers have, or two predicates."""
+    if one.constant is not None and other.constant is not None:
+        return Size.of(one.constant & other.constant)
+    return Size.of(0) if 0 in (one, other) else None
 
 
 def _selected(predicate: Size, one: Size, other: Size) -> Size | None:
