@@ -258,9 +258,9 @@ class SizeRefinement:
             view.arg_attrs = [each for at, each in enumerate(attributes) if at not in constants]
         for index in sorted(constants, reverse=True):
             block.erase_argument(index)
-        set_argument_attributes(self._entry, SIZES, dict.fromkeys(range(len(block.arguments))))
         for function in functions_of(self._module):
             update_type(function)
+        set_argument_attributes(self._entry, SIZES, dict.fromkeys(range(len(block.arguments))))
         remove_discardable(self._module.operation, SYMBOLS, EQUAL_SIZES, GUARDS)
         try:
             self._module.operation.verify()
