@@ -16,12 +16,7 @@ from mlir_sdy.uses import replace_by
 from pyshardy.irtools.constants import constant_integers
 from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
-from pyshardy.irtools.stablehlo_views import (
-    CustomCallView,
-    WindowsView,
-    symbol_name,
-    target_of,
-)
+from pyshardy.irtools.stablehlo_views import CustomCallView, WindowsView, symbol_name, target_of
 from pyshardy.irtools.stablehlo_views.fields import set_fields
 from pyshardy.irtools.tensor_types import shape_of
 

@@ -11,12 +11,7 @@ from typing import TypeAlias
 
 from mlir_sdy.host import ir
 from pyshardy.irtools.constants import constant_integers
-from pyshardy.irtools.stablehlo_views import (
-    BroadcastView,
-    CompareView,
-    ConcatenateView,
-    SliceView,
-)
+from pyshardy.irtools.stablehlo_views import BroadcastView, CompareView, ConcatenateView, SliceView
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.sizes.size import Size
 from pyshardy.sizes.symbols import SizeSymbol
@@ -42,9 +37,7 @@ class SizeReader:
     """
 
     def __init__(
-        self,
-        source: Callable[[ir.Value], Sequence[Size] | None],
-        symbols: Mapping[str, SizeSymbol],
+        self, source: Callable[[ir.Value], Sequence[Size] | None], symbols: Mapping[str, SizeSymbol]
     ):
         self._source, self._symbols = source, dict(symbols)
         names = (f"d{number}" for number in itertools.count(1))

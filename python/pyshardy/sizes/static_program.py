@@ -33,17 +33,8 @@ from pyshardy.irtools.functions import (
 )
 from pyshardy.irtools.modules import copy_of, write_texts
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder, integer_literal
-from pyshardy.irtools.stablehlo_views import (
-    CustomCallView,
-    FunctionView,
-    callee_of,
-    symbol_name,
-)
-from pyshardy.irtools.static_shapes import (
-    FORMS,
-    SHAPE_OPERANDS,
-    static_form,
-)
+from pyshardy.irtools.stablehlo_views import CustomCallView, FunctionView, callee_of, symbol_name
+from pyshardy.irtools.static_shapes import FORMS, SHAPE_OPERANDS, static_form
 from pyshardy.irtools.tensor_types import element_type_of, is_bounded, shape_of, with_shape
 from pyshardy.irtools.walks import operations_named, tell_inserted
 from pyshardy.pipeline import run_pipeline
