@@ -198,6 +198,8 @@ def test_positions_and_sizes_that_are_checked_for_each_size():
     program = program_of(lambda x: ROWS[: x.shape[0]] + x, "b <= 16", buckets={"b": [8]})
     x = np.ones((5, 4), "float32")
     np.testing.assert_array_equal(program.run([x])[0], ROWS[:5] + x)
+    even = program_of(lambda x: x[: x.shape[0] - x.shape[0] % 2], buckets={"b": [8]})
+    assert even.run([x])[0].shape == (4, 4)
     strided = program_of(lambda x: ROWS[:: x.shape[0]] + x[0, 0], buckets={"b": [8]})
     with pytest.raises(UsageError, match=r"shape \[4\] for b = 5, but \[2\] for b = 8, which is"):
         strided.run([x])

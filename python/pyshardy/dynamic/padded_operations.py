@@ -91,7 +91,9 @@ class Contents:
         found: set[bool | None] = set()
         for monomial, count in size_of(size).terms:
             of_atoms = {self._grows(atom) for atom, _ in monomial}
-            found |= of_atoms if count > 0 or None in of_atoms else {not of_atoms}
+            if count < 0:
+                of_atoms = {None} if {None, False} & of_atoms else {not of_atoms}
+            found |= of_atoms
         return False if False in found else None if None in found else True
 
     def _grows(self, atom: Atom) -> bool | None:
@@ -283,15 +285,14 @@ def _fit_starts(known: Contents, operation: ir.Operation, _: Vectors) -> Fitted:
     """Fit a slice that begins anywhere, or its update, whose start its record clamps."""
     value, is_update = operation.operands[0], operation.name == "stablehlo.dynamic_update_slice"
     taken = operation.operands[1] if is_update else operation.results[0]
-    shapes, fitted = (shape_of(value.type), shape_of(taken.type)), list[Place]()
-    for dim, (size, length) in enumerate(zip(*shapes, strict=True)):
+    contents, fitted = (known.content(value), known.content(taken)), list[Place]()
+    for dim, (size, length) in enumerate(zip(*contents, strict=True)):
         if size == length:
             continue  # it begins at 0, for all sizes
-        rest = known.content(value)[dim] - known.content(taken)[dim]
-        if not known.grows(rest) or (is_update and dim in known.dims(taken)):
+        if not known.grows(size - length) or (is_update and dim in known.dims(taken)):
             known.refuse(operation, taken if is_update else value, dim)
         if dim in known.dims(value):
-            known.needs_check |= length > 1
+            known.needs_check |= length != 1
             fitted.append((0, dim))
     return fitted
 
