@@ -259,6 +259,34 @@ def test_invalid_sizes_are_refused_within_a_capacity():
         program.run([np.ones((5, 4), "float32")])
 
 
+@pytest.mark.parametrize("rows", [8, 16])
+def test_slices_of_a_constant_that_begin_anywhere(rows):
+    text = f"""
+    module {{
+      sdy.mesh @mesh = <["data"=2]>
+      func.func @main(%x: tensor<?xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"data"}}]>}},
+          %y: tensor<{rows}xf32>, %start: tensor<1xi32>) -> tensor<?xf32> {{
+        %0 = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+        %1 = stablehlo.reshape %start : (tensor<1xi32>) -> tensor<i32>
+        %2 = stablehlo.add %1, %0 : tensor<i32>
+        %begin = stablehlo.reshape %1 : (tensor<i32>) -> tensor<1xi32>
+        %end = stablehlo.reshape %2 : (tensor<i32>) -> tensor<1xi32>
+        %one = stablehlo.constant dense<1> : tensor<1xi32>
+        %3 = stablehlo.real_dynamic_slice %y, %begin, %end, %one : (tensor<{rows}xf32>,
+            tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<?xf32>
+        return %3 : tensor<?xf32>
+      }}
+    }}"""
+    module = sdy.parse(text)
+    sdy.propagate(module, hints={"x0": 8})
+    with pytest.raises(UsageError, match="'stablehlo.dynamic_slice' op can't be computed on padd"):
+        sdy.partition(module, buckets={"x0": [8]})
+    x, y = np.zeros(5, "float32"), np.arange(rows, dtype="float32")
+    with collect():
+        found = sdy.partition(module).run([x, y, np.int32([rows - 5])])[0]
+    np.testing.assert_array_equal(found, y[-5:])
+
+
 def test_sizes_of_a_text():
     text = """
     module attributes {sdy.symbols = {b = {max = 6}}} {
