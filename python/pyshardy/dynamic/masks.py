@@ -105,7 +105,7 @@ def check_capacities(
             raise CapacityError(error(message, location_of(value.location)))
 
 
-class _Masking:
+class _Masking(Contents):
     def __init__(
         self,
         static: ir.Module,
@@ -113,59 +113,59 @@ class _Masking:
         symbols: Collection[str],
         values: Mapping[str, int],
     ):
-        self._module, self._entry, self._own = static, entry_of(static), symbols
         others = {name: value for name, value in values.items() if name not in symbols}
-        self._sizes = SizeMap(static, signature, others)
+        sizes = SizeMap(static, signature, others)
+        self._module, self._entry = static, entry_of(static)
         self._types = SizeRefinement(static, values, signature)
         self._scalars: dict[str, ir.Value] = {}
         context = FunctionContext.of(self._entry)
-        self._rules, builder = context.rules, PaddingBuilder(context.cache, self._scalars)
-        self._padded = Contents(symbols, self._sizes, builder)
+        self._rules = context.rules
+        super().__init__(symbols, sizes, PaddingBuilder(context.cache, self._scalars))
 
     def run(self) -> bool:
         named = self._types.sizes.operations
         operations = [self._entry, *(each for each, name in named if name != DIMENSION_SIZE)]
         blocks = [block for each in operations for region in each.regions for block in region]
         arguments = [(each, self._content(each)) for block in blocks for each in block.arguments]
-        vectors = list(map(self._sizes.vectors, operations))
+        vectors = list(map(self.sizes.vectors, operations))
         results = [[self._content(each) for each in operation.results] for operation in operations]
         for operation, contents in zip(operations, results, strict=True):
             self._check_known(operation, contents)
         self._fix_operands(operations)
         self._fix_numbers()
         for argument, content in arguments:
-            self._padded.keep(argument, content)
+            self.keep(argument, content)
         for operation, sizes, found in zip(operations, vectors, results, strict=True):
             self._fit(operation, sizes, found)
         self._types.finish()
         run_pipeline(self._module, "builtin.module(cse)")  # erases what isn't used
-        return self._padded.needs_check
+        return self.needs_check
 
     # --- Sizes ----------------------------------------------------------------------------------
 
     def _content(self, value: ir.Value) -> Content:
-        return tuple(map(number_of, self._sizes.sizes(value)))
+        return tuple(map(number_of, self.sizes.sizes(value)))
 
     def _check_known(self, operation: ir.Operation, contents: Sequence[Content]) -> None:
         """Check that sizes of results are numbers that the program computes, up to the capacities.
 
         Computations, which have a body for their own sizes, can't have others.
         """
-        name, known = f"'{operation.name}' op", self._padded
+        name = f"'{operation.name}' op"
         if operation.name in COMPUTATIONS:
             values = (*operation.operands, *operation.results)
             if any(isinstance(n, Size) for each in values for n in self._content(each)):
-                raise known.error(operation, f"{name} of dynamic sizes {_IN_BUCKETS}")
+                raise self.error(operation, f"{name} of dynamic sizes {_IN_BUCKETS}")
         for size in (size_of(size) for each in contents for size in each):
-            sources = [v for n, v in self._sizes.scalars.items() if n in size.symbols]
+            sources = [v for n, v in self.sizes.scalars.items() if n in size.symbols]
             if any(isinstance(each, ir.BlockArgument) or shape_of(each.type) for each in sources):
                 problem = f"the sizes of results of {name} aren't known for smaller inputs"
-                raise known.error(operation, f"{problem}: it {_IN_BUCKETS}")
-            grows = known.grows(size)
-            known.needs_check |= grows is None
+                raise self.error(operation, f"{problem}: it {_IN_BUCKETS}")
+            grows = self.grows(size)
+            self.needs_check |= grows is None
             if grows is False:
                 problem = f"a size of results of {name}, {size}, may grow for smaller inputs"
-                raise known.error(operation, f"{problem}: it {_IN_BUCKETS}")
+                raise self.error(operation, f"{problem}: it {_IN_BUCKETS}")
 
     def _fix_operands(self, operations: Sequence[ir.Operation]) -> None:
         """Give operations the sizes from which their types are computed."""
@@ -181,13 +181,13 @@ class _Masking:
         """Compute the sizes of tensors from the symbols, which are arguments."""
         block, view = self._entry.regions[0].blocks[0], FunctionView(self._entry)
         integer = ir.RankedTensorType.get([], ir.IntegerType.get_signless(32))
-        numbers = [each for each in self._types.computed(self._sizes) if len(each[1]) == 1]
+        numbers = [each for each in self._types.computed(self.sizes) if len(each[1]) == 1]
         if view.arg_attrs:
-            view.arg_attrs = [*view.arg_attrs, *[ir.DictAttr.get({})] * len(self._own)]
-        for name in self._own:
+            view.arg_attrs = [*view.arg_attrs, *[ir.DictAttr.get({})] * len(self.symbols)]
+        for name in self.symbols:
             place = ir.Location.name(name, self._entry.location)
             self._scalars[name] = block.add_argument(integer, place)
-        for name, value in self._sizes.scalars.items():
+        for name, value in self.sizes.scalars.items():
             if not isinstance(value, ir.BlockArgument) and not shape_of(value.type):
                 with value.location, ir.InsertionPoint.after(value.owner.operation):
                     element = integer.element_type
@@ -197,7 +197,7 @@ class _Masking:
             is_known = is_source and size.symbols <= self._scalars.keys()
             if is_known or size.constant is not None:
                 with place_behind(value), value.location:
-                    number = self._padded.builder.number(value.type, size)
+                    number = self.builder.number(value.type, size)
                 value.replace_all_uses_with(number)
 
     # --- Operations -----------------------------------------------------------------------------
@@ -209,29 +209,29 @@ class _Masking:
         contents: Sequence[Content],
     ) -> None:
         """Fit an operation to its padded operands, and keep the contents of its results."""
-        known, operation = self._padded, made_static(self._module, operation)
+        operation = made_static(self._module, operation)
         for result, content in zip(operation.results, contents, strict=True):
-            known.keep(result, content)
-        is_padded = any(value in known.contents for value in operation.operands)
+            self.keep(result, content)
+        is_padded = any(value in self.contents for value in operation.operands)
         if not len(operation.results) or operation.name in _HAND_ON or not (vectors or is_padded):
             return
         with operation.location, ir.InsertionPoint(operation):
             fit = FUNCTIONS.get(operation.name)
-            fitted = () if fit is None else fit(known, operation, vectors)
+            fitted = () if fit is None else fit(self, operation, vectors)
             if fitted is None:
                 return  # it is replaced
             rule = self._rules.rule(operation)
             rule = None if rule is None else rule_on_shards(operation, rule)
             self._check(operation, rule, fitted)
             if rule is not None:
-                mask_operands(operation, rule, known.contents, (), known.builder)
-                clamp_indices(operation, known.contents, known.builder)
+                mask_operands(operation, rule, self.contents, (), self.builder)
+                clamp_indices(operation, self.contents, self.builder)
 
     def _check(
         self, operation: ir.Operation, rule: OpShardingRule | None, fitted: Collection[Place]
     ) -> None:
         """Check that padded dimensions that aren't fitted have factors of one size."""
-        known, blocked = self._padded, frozenset[int]()
+        blocked = frozenset[int]()
         factors: Mapping[Place, Sequence[int]] = {}
         if rule is not None:
             find_blocked = record_of(operation.name).blocked_factors
@@ -248,14 +248,14 @@ class _Masking:
             }
         sizes: dict[int, Number] = {}
         for index, value in enumerate(operation.operands):
-            for dim in known.dims(value):
+            for dim in self.dims(value):
                 if (index, dim) not in fitted:
                     of_dim = factors.get((index, dim), ())
                     if len(of_dim) != 1 or of_dim[0] in blocked:
-                        known.refuse(operation, value, dim)
-                    sizes.setdefault(of_dim[0], known.content(value)[dim])
+                        self.refuse(operation, value, dim)
+                    sizes.setdefault(of_dim[0], self.content(value)[dim])
         for (index, dim), of_dim in factors.items():
             value = operation.operands[index]
-            size = known.content(value)[dim]
+            size = self.content(value)[dim]
             if len(of_dim) == 1 and sizes.get(of_dim[0], size) != size:
-                known.refuse(operation, value, dim)
+                self.refuse(operation, value, dim)

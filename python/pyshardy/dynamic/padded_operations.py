@@ -53,13 +53,10 @@ class CapacityError(UsageError):
 class Contents:
     """The sizes that values have for given values of symbols, in a program for capacities.
 
-    Args:
+    Attributes:
         symbols: the symbols.
         sizes: the sizes of the values of the dynamic program.
         builder: builds sizes and masks.
-
-    Attributes:
-        sizes: as given.
         contents: the shape without padding of each value that is padded.
         needs_check: whether the program may be invalid for some sizes that it runs.
     """
@@ -68,7 +65,7 @@ class Contents:
         self.builder = builder
         self.contents: dict[ir.Value, Content] = {}
         self.needs_check = bool(sizes.equalities)
-        self._symbols, self.sizes = symbols, sizes
+        self.symbols, self.sizes = symbols, sizes
 
     def content(self, value: ir.Value) -> Content:
         """Return the shape of a value without padding."""
@@ -115,7 +112,7 @@ class Contents:
     def refuse(self, operation: ir.Operation, value: ir.Value, dim: int) -> NoReturn:
         """Raise the `CapacityError` of an operation whose result would depend on padding."""
         size = number_of(self.content(value)[dim])
-        is_shown = isinstance(size, Size) and size.symbols <= {*self._symbols}
+        is_shown = isinstance(size, Size) and size.symbols <= {*self.symbols}
         message = (
             f"'{operation.name}' op can't be computed on padding: dimension {dim} of an operand of "
             f"type {value.type} may have a smaller size{f', {size}' if is_shown else ''}"
@@ -124,7 +121,7 @@ class Contents:
 
     def error(self, operation: ir.Operation, message: str) -> CapacityError:
         """Return the error of an operation that can't be in a program for capacities."""
-        advice = f"leave {' and '.join(self._symbols)} out of 'buckets'"
+        advice = f"leave {' and '.join(self.symbols)} out of 'buckets'"
         return CapacityError(error(f"{message}; {advice}", location_of(operation.location)))
 
 
