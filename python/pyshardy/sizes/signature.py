@@ -56,21 +56,15 @@ class SizedArgument:
 
 
 class _Given(NamedTuple):
-    """The number that a dimension of an argument has in a call."""
+    """The number that a dimension of an argument has in a call, as a text says."""
 
-    argument: SizedArgument
-    dim: int
+    size: Size
     number: int
-
-    @property
-    def size(self) -> Size:
-        return self.argument.sizes[self.dim]
-
-    def __str__(self) -> str:
-        return f"dimension {self.dim} of {self.argument.name} has size {self.number}"
+    text: str
+    place: SourceLocation | None
 
     def error(self, problem: str) -> UsageError:
-        return UsageError(error(f"{self}{problem}", self.argument.place))
+        return UsageError(error(f"{self.text}{problem}", self.place))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +93,9 @@ class DynamicSignature:
             if len(shape) != len(argument.sizes):
                 message = f"{argument.name} has shape {tuple(shape)}, expected {argument}"
                 raise UsageError(error(message, argument.place))
-            given += [_Given(argument, dim, number) for dim, number in enumerate(shape)]
+            for dim, number in enumerate(shape):
+                text = f"dimension {dim} of {argument.name} has size {number}"
+                given.append(_Given(argument.sizes[dim], number, text, argument.place))
         values: dict[str, int] = {}
         sources: dict[str, _Given] = {}
         while any(self._solve(each, values, sources) for each in given):
@@ -114,7 +110,8 @@ class DynamicSignature:
         for each in given:
             expected = each.size.evaluate(values)
             if each.number != expected:
-                known = [f"{n} = {values[n]} ({sources[n]})" for n in sorted(each.size.symbols)]
+                names = sorted(each.size.symbols)
+                known = [f"{name} = {values[name]} ({sources[name].text})" for name in names]
                 told = f" as {each.size} with {', '.join(known)}" if known else ""
                 raise each.error(f", expected {expected}{told}")
         return values
