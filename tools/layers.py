@@ -98,7 +98,7 @@ BUDGETS = {
     "contracts": 740,
     "cost": 1_220,
     "drawing": 1_040,
-    "dynamic": 1_860,
+    "dynamic": 1_870,
     "explain": 6_660,
     "frontends": 16_710,
     "irtools": 4_420,

@@ -16,7 +16,7 @@ program itself, which are neither ranges nor divisors of symbols.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar, Literal, TypeAlias, get_args
 
@@ -226,7 +226,8 @@ def guards_of(
 def assert_guards(module: ir.Module, signature: DynamicSignature, guards: Iterable[Guard]) -> None:
     """Write assertions that other tools check, at the end of a propagated program, in place.
 
-    They are guards that refuse sizes, and that dimensions of arguments have one size.
+    They are guards that refuse sizes, also those that a program of pyshardy proves by declarations,
+    and that dimensions of arguments have one size.
     """
     entry, builder = entry_of(module), StablehloBuilder()
     block = entry.regions[0].blocks[0]
@@ -249,10 +250,10 @@ def assert_guards(module: ir.Module, signature: DynamicSignature, guards: Iterab
             builder.custom_call(ASSERTION, [builder.compare("EQ", size, expected)], (), attributes)
 
         for guard in guards:
-            if guard.policy == "guard" and not guard.is_proven:
+            if guard.policy == "guard":
                 size = size_of_dim(values[guard.index], guard.dim)
                 rest = builder.binary("remainder", size, builder.splat(scalar, guard.divisor))
-                check(rest, builder.splat(scalar, 0), str(guard))
+                check(rest, builder.splat(scalar, 0), str(replace(guard, is_proven=False)))
         for value, argument in zip(values, signature.arguments, strict=False):
             for dim, expression in enumerate(argument.sizes):
                 if expression.constant is None:
