@@ -164,7 +164,7 @@ class _Masking(Contents):
             grows = self.grows(size)
             self.needs_check |= grows is None
             if grows is False:
-                problem = f"a size of results of {name}, {size}, may grow for smaller inputs"
+                problem = f"{name} has a result of size {size}, which may grow for smaller inputs"
                 raise self.error(operation, f"{problem}: it {_IN_BUCKETS}")
 
     def _fix_operands(self, operations: Sequence[ir.Operation]) -> None:
