@@ -98,7 +98,7 @@ BUDGETS = {
     "contracts": 740,
     "cost": 1_220,
     "drawing": 1_040,
-    "dynamic": 1_980,
+    "dynamic": 1_870,
     "explain": 6_660,
     "frontends": 16_710,
     "irtools": 4_430,
@@ -115,7 +115,7 @@ BUDGETS = {
     "rules": 3_550,
     "schedules": 1_670,
     "shard": 1_430,
-    "sizes": 2_350,
+    "sizes": 2_190,
     "testing": 360,
     "timeline": 2_990,
 }

@@ -100,8 +100,8 @@ WINDOWS = {
 }
 
 
-def program_of(function, **keywords):
-    rows = jax.ShapeDtypeStruct((size("b", "b >= 3"), 4), "float32")
+def program_of(function, *constraints, **keywords):
+    rows = jax.ShapeDtypeStruct((size("b", "b >= 3", *constraints), 4), "float32")
     sharding = (sdy.sharding(P("data", None)),)
     module = sdy.jax.trace(function, rows, mesh=MESH, in_shardings=sharding)
     with collect():
@@ -167,6 +167,47 @@ def test_refusals():
         assert program_of(lambda x: jnp.tile(x, (2, 1)), uneven="pad").run([x])[0].shape == (20, 4)
 
 
+ROWS = jnp.arange(64.0).reshape(16, 4)
+
+UNKNOWN = {
+    "size that shrinks": lambda x: jnp.ones((16 - x.shape[0], 4)) * x[0, 0],
+    "rest of a division": lambda x: jnp.ones((x.shape[0] % 4 + 1, 4)) * x[0, 0],
+    "end of a constant": lambda x: ROWS[x.shape[0] :] + x[0, 0],
+    "padding before": lambda x: jnp.pad(ROWS[:3] + x[0, 0], ((x.shape[0], 0), (0, 0))),
+    "padding between": lambda x: jax.lax.pad(ROWS + x[0, 0], 0.0, ((0, 0, x.shape[0]), (0, 0, 0))),
+    "slices of a constant": lambda x: jax.vmap(
+        lambda i: jax.lax.dynamic_slice(ROWS + x[0, 0], (i, 0), (x.shape[0], 4))
+    )(jnp.array([12, 1])),
+    "large windows": lambda x: windows(ROWS + x[0, 0], x.shape[0], 1, ((0, 0), (0, 0))),
+    "windows before": lambda x: windows(ROWS + x[0, 0], 2, 1, ((x.shape[0], 0), (0, 0))),
+}
+"""Functions whose results aren't at the beginning of those for a capacity."""
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
+def test_results_that_are_no_part_of_those_for_a_capacity(name):
+    with pytest.raises(UsageError, match=r"'stablehlo.*; leave b out of 'buckets'"):
+        program_of(UNKNOWN[name], "b <= 8", buckets={"b": [8]})
+    with collect():
+        program = program_of(UNKNOWN[name], "b <= 8", uneven="pad")
+    x = np.ones((5, 4), "float32")
+    np.testing.assert_allclose(program.run([x])[0], UNKNOWN[name](x), rtol=1e-5)
+
+
+def test_positions_and_sizes_that_are_checked_for_each_size():
+    program = program_of(lambda x: ROWS[: x.shape[0]] + x, "b <= 16", buckets={"b": [8]})
+    x = np.ones((5, 4), "float32")
+    np.testing.assert_array_equal(program.run([x])[0], ROWS[:5] + x)
+    even = program_of(lambda x: x[: x.shape[0] - x.shape[0] % 2], buckets={"b": [8]})
+    assert even.run([x])[0].shape == (4, 4)
+    strided = program_of(lambda x: ROWS[:: x.shape[0]] + x[0, 0], buckets={"b": [8]})
+    with pytest.raises(UsageError, match=r"shape \[4\] for b = 5, but \[2\] for b = 8, which is"):
+        strided.run([x])
+    with collect():
+        padded = program_of(lambda x: ROWS[:: x.shape[0]] + x[0, 0], uneven="pad")
+    np.testing.assert_array_equal(padded.run([x])[0], ROWS[::5] + 1)
+
+
 def test_bad_buckets():
     def refused(buckets, match):
         with pytest.raises(UsageError, match=match):
@@ -216,6 +257,34 @@ def test_invalid_sizes_are_refused_within_a_capacity():
     assert program.run([np.ones((7, 4), "float32")])[0].shape == (6, 4)
     with pytest.raises(UsageError, match=r"the program doesn't fit the sizes x0 = 5: .*limit"):
         program.run([np.ones((5, 4), "float32")])
+
+
+@pytest.mark.parametrize("rows", [8, 16])
+def test_slices_of_a_constant_that_begin_anywhere(rows):
+    text = f"""
+    module {{
+      sdy.mesh @mesh = <["data"=2]>
+      func.func @main(%x: tensor<?xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"data"}}]>}},
+          %y: tensor<{rows}xf32>, %start: tensor<1xi32>) -> tensor<?xf32> {{
+        %0 = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+        %1 = stablehlo.reshape %start : (tensor<1xi32>) -> tensor<i32>
+        %2 = stablehlo.add %1, %0 : tensor<i32>
+        %begin = stablehlo.reshape %1 : (tensor<i32>) -> tensor<1xi32>
+        %end = stablehlo.reshape %2 : (tensor<i32>) -> tensor<1xi32>
+        %one = stablehlo.constant dense<1> : tensor<1xi32>
+        %3 = stablehlo.real_dynamic_slice %y, %begin, %end, %one : (tensor<{rows}xf32>,
+            tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<?xf32>
+        return %3 : tensor<?xf32>
+      }}
+    }}"""
+    module = sdy.parse(text)
+    sdy.propagate(module, hints={"x0": 8})
+    with pytest.raises(UsageError, match="op can't be computed on padding: dimension 0"):
+        sdy.partition(module, buckets={"x0": [8]})
+    x, y = np.zeros(5, "float32"), np.arange(rows, dtype="float32")
+    with collect():
+        found = sdy.partition(module).run([x, y, np.int32([rows - 5])])[0]
+    np.testing.assert_array_equal(found, y[-5:])
 
 
 def test_sizes_of_a_text():

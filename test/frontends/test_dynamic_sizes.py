@@ -114,6 +114,40 @@ def test_hints():
         sdy.partition(traced("layers", 8), uneven="pad")
 
 
+@pytest.mark.parametrize("buckets", [None, "pow2"])
+def test_an_index_may_be_negative(buckets):
+    """A scalar argument is no size: whether it is below 0 isn't known."""
+    rows, index = TYPE((size("b", "b >= 4"), 16), F32), TYPE((), "int32")
+    shardings = (sdy.sharding(P("data", None)), sdy.sharding(P()))
+    module = sdy.jax.trace(
+        lambda x, i: (x[i], jax.lax.max(i, -9)), rows, index, mesh=MESH, in_shardings=shardings
+    )
+    with collect():
+        sdy.propagate(module)
+        program = sdy.partition(module, buckets=buckets)
+    x = np.arange(96, dtype=F32).reshape(6, 16)
+    for at in (-2, 1):
+        row, same = program.run([x, np.int32(at)])
+        np.testing.assert_array_equal(row, x[at])
+        assert same == at
+
+
+def test_random_numbers():
+    """The bits of keys aren't sizes: they are unsigned, or have all bits of a number."""
+    rows = TYPE((size("b", "b >= 3"), 16), F32)
+
+    def noise(x):
+        return x + jax.random.uniform(jax.random.key(7), (x.shape[0], 16))
+
+    shardings = (sdy.sharding(P("data", None)),)
+    module = sdy.jax.trace(noise, rows, mesh=MESH, in_shardings=shardings)
+    with collect():
+        sdy.propagate(module)
+        program = sdy.partition(module, uneven="pad")
+    x = np.zeros((5, 16), F32)
+    np.testing.assert_allclose(program.run([x], "jit")[0], noise(x), rtol=1e-5)
+
+
 def test_weights_stay_on_their_devices(monkeypatch):
     module = traced("layers", size())
     sdy.propagate(module)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import EllipsisType
-from typing import Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.suggest import did_you_mean
@@ -25,13 +25,11 @@ Bucket: TypeAlias = "Sequence[int | EllipsisType] | Literal['pow2'] | int"
 
 Buckets: TypeAlias = "Mapping[str, Bucket]"
 
-_EXPECTED = "a list of sizes such as [1, 4, 16], which may end with ..., 'pow2', or a multiple"
-
 
 def buckets_of(
     given: Buckets | Bucket | None, symbols: Mapping[str, SizeSymbol]
 ) -> Mapping[str, Bucket]:
-    """Return the buckets of symbols that have some.
+    """Return the buckets of symbols that have some, by name.
 
     Args:
         given: the buckets by the names of symbols, or those of all; None for no buckets.
@@ -47,13 +45,13 @@ def buckets_of(
         check_name(name, symbols, "buckets")
         problem = _problem_of(bucket)
         if problem is not None:
-            raise UsageError(error(f"the buckets of {name}: {problem}; expected {_EXPECTED}"))
-        numbers = [] if isinstance(bucket, str | int) else [n for n in bucket if n is not ...]
-        if numbers and ... not in cast("Sequence[object]", bucket):
-            low, largest = symbols[name].low, numbers[-1]
-            if largest < low:
-                message = f"the buckets of {name} end at {largest}, below its least value {low}"
-                raise UsageError(error(message))
+            expected = "a list of sizes such as [1, 4, 16], which may end with ..., 'pow2', or a"
+            message = f"the buckets of {name}: {problem}; expected {expected} multiple"
+            raise UsageError(error(message))
+        low, largest = symbols[name].low, within(bucket, symbols[name].low)
+        if largest < low:
+            message = f"the buckets of {name} end at {largest}, below its least value {low}"
+            raise UsageError(error(message))
     return buckets
 
 
@@ -65,13 +63,11 @@ def capacity(bucket: Bucket, symbol: SizeSymbol, value: int) -> int:
     """
     if isinstance(bucket, str):
         return 1 << max(value - 1, 0).bit_length()
-    if isinstance(bucket, int):
-        return -(-value // bucket) * bucket
-    numbers = [number for number in bucket if number is not ...]
-    for number in numbers:
-        if number >= value:
-            return number
-    if bucket[-1] is ...:
+    numbers = [bucket] if isinstance(bucket, int) else [n for n in bucket if n is not ...]
+    listed = [] if isinstance(bucket, int) else [n for n in numbers if n >= value]
+    if listed:
+        return listed[0]
+    if within(bucket, value) == value:
         return -(-value // numbers[-1]) * numbers[-1]
     message = f"{symbol.name} = {value} is above its largest bucket, {numbers[-1]}"
     advice = f"use buckets={{'{symbol.name}': [..., {value}]}}, or end the list with ... for more"
@@ -86,11 +82,7 @@ def within(bucket: Bucket, value: int) -> int:
 
 
 def buckets_in(texts: Sequence[str], what: str) -> dict[str, Bucket]:
-    """Return the buckets that texts such as `b=4,16,...`, `b=pow2` or `b=*8` give.
-
-    Args:
-        texts: the texts.
-        what: the flag that has them, for errors.
+    """Return the buckets that the texts of a flag such as `b=4,16,...`, `b=pow2` or `b=*8` give.
 
     Raises:
         UsageError: a text has another form.
@@ -105,8 +97,7 @@ def buckets_in(texts: Sequence[str], what: str) -> dict[str, Bucket]:
         elif given.startswith("*") and given[1:].isdecimal():
             found[name] = int(given[1:])
         elif equals and all(part.isdecimal() for part in parts):
-            more = [...] if given.endswith("...") else []
-            found[name] = [*map(int, parts), *more]
+            found[name] = [*map(int, parts), *([...] if given.endswith("...") else [])]
         else:
             message = f"{what}: '{text}' gives no buckets: expected NAME=N,N,... such as b=4,16,64"
             near = did_you_mean(given, ["pow2"]) or ", b=pow2, or b=*8 for multiples of 8"
@@ -114,7 +105,7 @@ def buckets_in(texts: Sequence[str], what: str) -> dict[str, Bucket]:
     return found
 
 
-def _problem_of(bucket: object) -> str | None:
+def _problem_of(bucket: Any) -> str | None:
     """Return why a value gives no buckets; None if it does."""
     if isinstance(bucket, str):
         return None if bucket == "pow2" else f"'{bucket}'{did_you_mean(bucket, ['pow2'])}"
@@ -122,9 +113,8 @@ def _problem_of(bucket: object) -> str | None:
         return None if bucket > 0 else f"{bucket} is no multiple"
     if not isinstance(bucket, Sequence):
         return f"got {bucket!r}"
-    items = list(cast("Sequence[object]", bucket))
-    numbers = items[:-1] if items and items[-1] is ... else items
-    if not numbers or any(not isinstance(n, int) or isinstance(n, bool) or n < 1 for n in numbers):
+    items = list(cast("Sequence[Any]", bucket))
+    sizes = items[:-1] if items and items[-1] is ... else items
+    if not sizes or any(not isinstance(n, int) or isinstance(n, bool) or n < 1 for n in sizes):
         return f"got {items}"
-    sizes = cast("list[int]", numbers)
     return None if sizes == sorted({*sizes}) else f"{sizes} don't increase"

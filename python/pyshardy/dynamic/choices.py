@@ -34,11 +34,7 @@ _PASS = "sdy-insert-explicit-reshards"
 
 @dataclass
 class ChoiceRecorder(Instrumentation):
-    """Records the axes of the numbered operations that the partitioner chooses.
-
-    Attributes:
-        axes: the axes of the factors of operations, by their numbers.
-    """
+    """Records the axes of factors that the partitioner chooses, by the numbers of operations."""
 
     axes: dict[int, FactorAxes] = field(default_factory=dict[int, FactorAxes])
 

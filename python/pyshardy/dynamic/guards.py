@@ -16,7 +16,8 @@ program itself, which are neither ranges nor divisors of symbols.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar, Literal, TypeAlias, get_args
 
 from mlir_sdy.attribute_base import value_of
@@ -76,11 +77,9 @@ class DynamicPort:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition on sizes that is checked at run time.
+    """A condition that is checked at run time, as a text that says why it is demanded.
 
-    Attributes:
-        kind: `equal` or `front end`.
-        text: the condition, and why it is demanded.
+    Its kind is `equal`, for sizes, or `front end`.
     """
 
     kind: str
@@ -130,11 +129,9 @@ class Guard:
         return ", ".join(f'"{axis}"' for axis in self.port.axes[self.dim])
 
     def failure(self, number: int, nearest: Sequence[str]) -> UsageError:
-        """Return the error of a size for which it doesn't hold.
+        """Return the error of a size for which it doesn't hold, with the nearest for which it does.
 
-        Args:
-            number: the size.
-            nearest: the nearest sizes for which it holds, as texts.
+        Sizes that follow from no symbol have none.
         """
         message = f"dimension {self.dim} of {self.port.name} has size {number}, which"
         why = f"{self.divisor} doesn't divide: it is sharded along {self._axes}"
@@ -164,34 +161,23 @@ def check_word(option: str, word: str, words: Sequence[str]) -> None:
 def ports_of(
     module: ir.Module, signature: DynamicSignature, sizes: SizeMap
 ) -> tuple[tuple[DynamicPort, ...], tuple[DynamicPort, ...]]:
-    """Return the arguments that users pass, and the results.
-
-    Args:
-        module: the propagated program.
-        signature: its arguments.
-        sizes: the sizes of its values.
-    """
-    entry, meshes, known = entry_of(module), meshes_of(module), signature.symbols.keys()
-    block = entry.regions[0].blocks[0]
+    """Return the arguments of a propagated program that users pass, and the results."""
+    entry, known = entry_of(module), signature.symbols.keys()
     given, found = interface_attributes(entry, GIVEN), interface_attributes(entry, SHARDING)
+    place, port = location_of(entry.location), partial(_port, meshes_of(module))
     inputs = (
-        (e.name, e.element, e.sizes, given[0][i], found[0][i], block.arguments[i].location)
-        for e in signature.arguments
-        for i in (e.index,)
+        port(each.name, each.element, each.sizes, given[0][at], found[0][at], each.place)
+        for each in signature.arguments
+        for at in (each.index,)
     )
-    returned = zip(returned_values(entry) or (), result_names(entry), strict=True)
-    outputs = (
-        (
-            name or f"result {index}",
-            str(element_type_of(value.type)),
-            [size if size.symbols <= known else None for size in sizes.sizes(value)],
-            given[1][index],
-            found[1][index],
-            entry.location,
-        )
-        for index, (value, name) in enumerate(returned)
-    )
-    return tuple(_port(meshes, *e) for e in inputs), tuple(_port(meshes, *e) for e in outputs)
+    outputs: list[DynamicPort] = []
+    values, names = returned_values(entry) or (), result_names(entry)
+    columns = zip(values, names, given[1], found[1], strict=True)
+    for at, (value, name, of_user, sharding) in enumerate(columns):
+        of_value = [size if size.symbols <= known else None for size in sizes.sizes(value)]
+        element = str(element_type_of(value.type))
+        outputs.append(port(name or f"result {at}", element, of_value, of_user, sharding, place))
+    return tuple(inputs), tuple(outputs)
 
 
 def _port(
@@ -201,16 +187,14 @@ def _port(
     sizes: Sequence[Size | None],
     given: ir.Attribute | None,
     found: ir.Attribute | None,
-    location: ir.Location,
+    place: SourceLocation | None,
 ) -> DynamicPort:
-    unsharded = TensorSharding.fully_closed(len(sizes), Mesh())
-    sharding = unsharded if found is None else value_of(found)
+    sharding = TensorSharding.fully_closed(len(sizes), Mesh()) if found is None else value_of(found)
     mesh = mesh_of(sharding, meshes) or Mesh()
     axes = tuple(tuple(axis.name for axis in each) for each in sharding.dim_axes)
     shards = tuple(each.sharded_size(mesh) for each in sharding.dim_shardings)
     dims = [each.value for each in given] if isinstance(given, ir.ArrayAttr) else []
     is_given = tuple(dim in dims for dim in range(len(sizes)))
-    place = location_of(location)
     return DynamicPort(name, element, tuple(sizes), axes, shards, is_given, place)
 
 
@@ -219,23 +203,19 @@ def guards_of(
 ) -> list[Guard]:
     """Return the guards of arguments and results; covered guards are left out.
 
-    Args:
-        ports: the arguments and results.
-        symbols: the symbols by their names.
-        policy: what is done where one doesn't hold; None for the defaults.
+    The policy is what is done where one doesn't hold; None for the defaults.
 
     Raises:
         UsageError: there is no such policy.
     """
     if policy is not None:
         check_word("uneven", policy, POLICIES)
-    multiples = {name: each.multiple_of for name, each in symbols.items()}
     found: list[Guard] = []
     for index, port in enumerate(ports):
         for dim, (size, count) in enumerate(zip(port.sizes, port.shards, strict=True)):
             if count == 1 or (size is not None and size.constant is not None):
                 continue
-            is_proven = size is not None and size.divisible_by(count, multiples) is True
+            is_proven = size is not None and size.divisible_by(count, symbols) is True
             chosen = policy or ("pad" if port.is_given[dim] else "unshard")
             guard = Guard(count, size, port, index, dim, is_proven, chosen)
             if not any(each.covers(guard) for each in found):
@@ -244,12 +224,10 @@ def guards_of(
 
 
 def assert_guards(module: ir.Module, signature: DynamicSignature, guards: Iterable[Guard]) -> None:
-    """Write assertions about sizes that other tools check, at the end of a program, in place.
+    """Write assertions that other tools check, at the end of a propagated program, in place.
 
-    Args:
-        module: the propagated program.
-        signature: its arguments. That dimensions have one size is asserted, too.
-        guards: its guards; those that refuse sizes are asserted.
+    They are guards that refuse sizes, also those that a program of pyshardy proves by declarations,
+    and that dimensions of arguments have one size.
     """
     entry, builder = entry_of(module), StablehloBuilder()
     block = entry.regions[0].blocks[0]
@@ -258,22 +236,24 @@ def assert_guards(module: ir.Module, signature: DynamicSignature, guards: Iterab
     first: dict[Size, tuple[ir.Value, str]] = {}
     with entry.context, entry.location, ir.InsertionPoint.at_block_terminator(block):
         scalar = ir.RankedTensorType.get([], ir.IntegerType.get_signless(32))
-        zero, version = builder.splat(scalar, 0), ir.IntegerAttr.get(scalar.element_type, 2)
 
         def size_of_dim(value: ir.Value, dim: int) -> ir.Value:
             dimension = {"dimension": i64_attribute(dim)}
             return builder.create(DIMENSION_SIZE, [value], [scalar], dimension).result
 
         def check(size: ir.Value, expected: ir.Value, message: str) -> None:
-            text, effect = ir.StringAttr.get(message), ir.BoolAttr.get(True)
-            attributes = {"error_message": text, "has_side_effect": effect, "api_version": version}
+            attributes = {
+                "error_message": ir.StringAttr.get(message),
+                "has_side_effect": ir.BoolAttr.get(True),
+                "api_version": ir.IntegerAttr.get(scalar.element_type, 2),
+            }
             builder.custom_call(ASSERTION, [builder.compare("EQ", size, expected)], (), attributes)
 
         for guard in guards:
-            if guard.policy == "guard" and not guard.is_proven:
+            if guard.policy == "guard":
                 size = size_of_dim(values[guard.index], guard.dim)
-                divisor = builder.splat(scalar, guard.divisor)
-                check(builder.binary("remainder", size, divisor), zero, str(guard))
+                rest = builder.binary("remainder", size, builder.splat(scalar, guard.divisor))
+                check(rest, builder.splat(scalar, 0), str(replace(guard, is_proven=False)))
         for value, argument in zip(values, signature.arguments, strict=False):
             for dim, expression in enumerate(argument.sizes):
                 if expression.constant is None:
@@ -284,24 +264,15 @@ def assert_guards(module: ir.Module, signature: DynamicSignature, guards: Iterab
 
 
 def conditions_of(module: ir.Module, sizes: SizeMap) -> list[Condition]:
-    """Return the conditions of a program apart from ranges, divisors and shardings.
-
-    Args:
-        module: the program, whose calls are inlined.
-        sizes: the sizes of its values.
-    """
+    """Return the conditions of a program without calls, but ranges, divisors and shardings."""
     kept = get_discardable(module.operation, EQUAL_SIZES)
     texts = [*(each.value for each in kept or ()), *map(str, sizes.equalities)]
     found = [Condition("equal", each) for each in texts]
     for call in assertions_in(module):
-        (holds,) = sizes.read(call.operands[0]) or (None,)
-        if holds is None or holds.constant != 1:
+        holds = sizes.read(call.operands[0])
+        if not holds or holds[0] != 1:
             message = text_of(call, "error_message") or "an assertion"
-            asserted = ASSERTED.search(message)
-            place = location_of(call.location)
-            where = "" if place is None else f" at {place}"
-            told = asserted[1] if asserted else message
-            found.append(
-                Condition("front end", f"{told}: checked at run time; an assertion{where}")
-            )
+            asserted, place = ASSERTED.search(message), location_of(call.location)
+            told = f"{asserted[1] if asserted else message}: checked at run time; an assertion"
+            found.append(Condition("front end", told if place is None else f"{told} at {place}"))
     return list(dict.fromkeys(found))

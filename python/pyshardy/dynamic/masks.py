@@ -33,29 +33,25 @@ from pyshardy.partition.types.padding_builder import Content, PaddingBuilder
 from pyshardy.pipeline import run_pipeline
 from pyshardy.sizes.signature import DynamicSignature, entry_of
 from pyshardy.sizes.size import Number, Size, number_of, size_of
-from pyshardy.sizes.size_map import SizeMap
+from pyshardy.sizes.size_map import SizeMap, shape_operands
 from pyshardy.sizes.size_reader import DIMENSION_SIZE
 from pyshardy.sizes.static_program import (
     SizeRefinement,
     assertions_in,
     constant_of,
     made_static,
-    shape_operands,
     without_calls,
 )
+from pyshardy.sizes.symbols import told_values
 
 _HAND_ON = frozenset(
-    {
-        "sdy.propagation_barrier",
-        "sdy.reshard",
-        "sdy.sharding_constraint",
-        "stablehlo.case",
-        "stablehlo.if",
-        "stablehlo.optimization_barrier",
-        "stablehlo.while",
-    }
+    [f"sdy.{name}" for name in ("propagation_barrier", "reshard", "sharding_constraint")]
+    + [f"stablehlo.{name}" for name in ("case", "if", "optimization_barrier", "while")]
 )
 """Operations whose results are operands, or values of regions, padding included."""
+
+
+_IN_BUCKETS = "can't be in a program with 'buckets'"
 
 
 def capacity_program(
@@ -69,8 +65,7 @@ def capacity_program(
     Args:
         module: the dynamic program, which isn't changed.
         signature: its arguments.
-        symbols: the symbols whose values are arguments of the program, behind the others, of type
-            i32.
+        symbols: the symbols whose values are arguments behind the others, of type i32.
         values: the capacities of these, and the values of the others.
 
     Returns:
@@ -87,7 +82,30 @@ def capacity_program(
         return static, _Masking(static, signature, symbols, values).run()
 
 
-class _Masking:
+def check_capacities(
+    module: ir.Module,
+    signature: DynamicSignature,
+    values: Mapping[str, int],
+    capacities: Mapping[str, int],
+) -> None:
+    """Check that no value of a program is larger for given sizes than for capacities.
+
+    Raises:
+        CapacityError: one is.
+    """
+    copy = without_calls(module)
+    found, largest = (SizeMap(copy, signature, each) for each in (values, capacities))
+    limits = dict(largest.dynamic)
+    for value, sizes in found.dynamic:
+        pairs = [(n.constant, most.constant) for n, most in zip(sizes, limits[value], strict=True)]
+        if any(n is None or most is None or n > most for n, most in pairs):
+            shape, other = (f"[{', '.join(map(str, each))}]" for each in (sizes, limits[value]))
+            message = f"a value has the shape {shape} for {told_values(values)}, but {other} for"
+            message += f" {told_values(capacities)}, which is to run it"
+            raise CapacityError(error(message, location_of(value.location)))
+
+
+class _Masking(Contents):
     def __init__(
         self,
         static: ir.Module,
@@ -95,65 +113,59 @@ class _Masking:
         symbols: Collection[str],
         values: Mapping[str, int],
     ):
-        self._module, self._entry, self._own = static, entry_of(static), symbols
         others = {name: value for name, value in values.items() if name not in symbols}
-        self._sizes = SizeMap(static, signature, others)
+        sizes = SizeMap(static, signature, others)
+        self._module, self._entry = static, entry_of(static)
         self._types = SizeRefinement(static, values, signature)
         self._scalars: dict[str, ir.Value] = {}
+        context = FunctionContext.of(self._entry)
+        self._rules = context.rules
+        super().__init__(symbols, sizes, PaddingBuilder(context.cache, self._scalars))
 
     def run(self) -> bool:
         named = self._types.sizes.operations
         operations = [self._entry, *(each for each, name in named if name != DIMENSION_SIZE)]
-        vectors = [
-            [self._sizes.read(operation.operands[index]) for index in shape_operands(operation)]
-            for operation in operations
-        ]
+        blocks = [block for each in operations for region in each.regions for block in region]
+        arguments = [(each, self._content(each)) for block in blocks for each in block.arguments]
+        vectors = list(map(self.sizes.vectors, operations))
         results = [[self._content(each) for each in operation.results] for operation in operations]
-        arguments = [
-            (argument, self._content(argument))
-            for operation in operations
-            for region in operation.regions
-            for block in region.blocks
-            for argument in block.arguments
-        ]
         for operation, contents in zip(operations, results, strict=True):
             self._check_known(operation, contents)
         self._fix_operands(operations)
-        context = FunctionContext.of(self._entry)
-        self._rules = context.rules
-        self._padded = known = Contents(self._own, PaddingBuilder(context.cache, self._scalars))
-        known.needs_check = bool(self._sizes.equalities)
         self._fix_numbers()
         for argument, content in arguments:
-            known.keep(argument, content)
+            self.keep(argument, content)
         for operation, sizes, found in zip(operations, vectors, results, strict=True):
             self._fit(operation, sizes, found)
         self._types.finish()
         run_pipeline(self._module, "builtin.module(cse)")  # erases what isn't used
-        return known.needs_check
+        return self.needs_check
 
     # --- Sizes ----------------------------------------------------------------------------------
 
     def _content(self, value: ir.Value) -> Content:
-        return tuple(map(number_of, self._sizes.sizes(value)))
+        return tuple(map(number_of, self.sizes.sizes(value)))
 
     def _check_known(self, operation: ir.Operation, contents: Sequence[Content]) -> None:
-        """Check that the sizes of results are numbers that the program computes.
+        """Check that sizes of results are numbers that the program computes, up to the capacities.
 
-        Raises:
-            CapacityError: they aren't, or the operation has a body for its own sizes.
+        Computations, which have a body for their own sizes, can't have others.
         """
-        values = (*operation.operands, *operation.results)
-        sizes = [size for value in values for size in self._content(value)]
-        if operation.name in COMPUTATIONS and not all(isinstance(each, int) for each in sizes):
-            message = f"'{operation.name}' op of dynamic sizes can't be in a program with 'buckets'"
-            raise CapacityError(error(message, location_of(operation.location)))
-        symbols = {name for each in contents for size in each for name in size_of(size).symbols}
-        sources = [each for name, each in self._sizes.scalars.items() if name in symbols]
-        if any(isinstance(each, ir.BlockArgument) or shape_of(each.type) for each in sources):
-            message = f"the sizes of results of '{operation.name}' op aren't known for smaller "
-            message += "inputs: it can't be in a program with 'buckets'"
-            raise CapacityError(error(message, location_of(operation.location)))
+        name = f"'{operation.name}' op"
+        if operation.name in COMPUTATIONS:
+            values = (*operation.operands, *operation.results)
+            if any(isinstance(n, Size) for each in values for n in self._content(each)):
+                raise self.error(operation, f"{name} of dynamic sizes {_IN_BUCKETS}")
+        for size in (size_of(size) for each in contents for size in each):
+            sources = [v for n, v in self.sizes.scalars.items() if n in size.symbols]
+            if any(isinstance(each, ir.BlockArgument) or shape_of(each.type) for each in sources):
+                problem = f"the sizes of results of {name} aren't known for smaller inputs"
+                raise self.error(operation, f"{problem}: it {_IN_BUCKETS}")
+            grows = self.grows(size)
+            self.needs_check |= grows is None
+            if grows is False:
+                problem = f"{name} has a result of size {size}, which may grow for smaller inputs"
+                raise self.error(operation, f"{problem}: it {_IN_BUCKETS}")
 
     def _fix_operands(self, operations: Sequence[ir.Operation]) -> None:
         """Give operations the sizes from which their types are computed."""
@@ -169,23 +181,23 @@ class _Masking:
         """Compute the sizes of tensors from the symbols, which are arguments."""
         block, view = self._entry.regions[0].blocks[0], FunctionView(self._entry)
         integer = ir.RankedTensorType.get([], ir.IntegerType.get_signless(32))
-        numbers = [each for each in self._types.computed(self._sizes) if len(each[1]) == 1]
+        numbers = [each for each in self._types.computed(self.sizes) if len(each[1]) == 1]
         if view.arg_attrs:
-            view.arg_attrs = [*view.arg_attrs, *[ir.DictAttr.get({})] * len(self._own)]
-        for name in self._own:
+            view.arg_attrs = [*view.arg_attrs, *[ir.DictAttr.get({})] * len(self.symbols)]
+        for name in self.symbols:
             place = ir.Location.name(name, self._entry.location)
             self._scalars[name] = block.add_argument(integer, place)
-        for name, value in self._sizes.scalars.items():
+        for name, value in self.sizes.scalars.items():
             if not isinstance(value, ir.BlockArgument) and not shape_of(value.type):
                 with value.location, ir.InsertionPoint.after(value.owner.operation):
                     element = integer.element_type
                     self._scalars[name] = StablehloBuilder().convert(value, element)
         for value, (size,) in numbers:
             is_source = isinstance(value, ir.BlockArgument) or value.owner.name == DIMENSION_SIZE
-            is_known = size.symbols <= self._scalars.keys()
-            if (is_source and is_known) or size.constant is not None:
+            is_known = is_source and size.symbols <= self._scalars.keys()
+            if is_known or size.constant is not None:
                 with place_behind(value), value.location:
-                    number = self._padded.builder.number(value.type, number_of(size))
+                    number = self.builder.number(value.type, size)
                 value.replace_all_uses_with(number)
 
     # --- Operations -----------------------------------------------------------------------------
@@ -197,55 +209,53 @@ class _Masking:
         contents: Sequence[Content],
     ) -> None:
         """Fit an operation to its padded operands, and keep the contents of its results."""
-        known, operation = self._padded, made_static(self._module, operation)
+        operation = made_static(self._module, operation)
         for result, content in zip(operation.results, contents, strict=True):
-            known.keep(result, content)
-        is_padded = any(value in known.contents for value in operation.operands)
+            self.keep(result, content)
+        is_padded = any(value in self.contents for value in operation.operands)
         if not len(operation.results) or operation.name in _HAND_ON or not (vectors or is_padded):
             return
         with operation.location, ir.InsertionPoint(operation):
             fit = FUNCTIONS.get(operation.name)
-            fitted = () if fit is None else fit(known, operation, vectors)
+            fitted = () if fit is None else fit(self, operation, vectors)
             if fitted is None:
                 return  # it is replaced
             rule = self._rules.rule(operation)
             rule = None if rule is None else rule_on_shards(operation, rule)
             self._check(operation, rule, fitted)
             if rule is not None:
-                mask_operands(operation, rule, known.contents, (), known.builder)
-                clamp_indices(operation, known.contents, known.builder)
+                mask_operands(operation, rule, self.contents, (), self.builder)
+                clamp_indices(operation, self.contents, self.builder)
 
     def _check(
         self, operation: ir.Operation, rule: OpShardingRule | None, fitted: Collection[Place]
     ) -> None:
-        """Check that padded dimensions that aren't fitted have factors of one size.
-
-        Raises:
-            CapacityError: one can't be padded.
-        """
-        blocked: frozenset[int] = frozenset()
+        """Check that padded dimensions that aren't fitted have factors of one size."""
+        blocked = frozenset[int]()
         factors: Mapping[Place, Sequence[int]] = {}
         if rule is not None:
-            blocked = frozenset(rule.need_replication_factors) | {*rule.permutation_factors}
-            blocked |= unpaddable_factors(operation, rule)
             find_blocked = record_of(operation.name).blocked_factors
-            blocked |= frozenset(find_blocked(operation, rule) if find_blocked is not None else ())
+            blocked = unpaddable_factors(operation, rule).union(
+                rule.need_replication_factors,
+                rule.permutation_factors,
+                () if find_blocked is None else find_blocked(operation, rule),
+            )
             factors = {
                 (index, dim): each.factor_indices
                 for index, mapping in enumerate(rule.operand_mappings)
                 for dim, each in enumerate(mapping.dim_mappings)
+                if (index, dim) not in fitted
             }
         sizes: dict[int, Number] = {}
         for index, value in enumerate(operation.operands):
-            for dim in self._padded.dims(value):
+            for dim in self.dims(value):
                 if (index, dim) not in fitted:
                     of_dim = factors.get((index, dim), ())
                     if len(of_dim) != 1 or of_dim[0] in blocked:
-                        self._padded.refuse(operation, value, dim)
-                    sizes.setdefault(of_dim[0], self._padded.content(value)[dim])
+                        self.refuse(operation, value, dim)
+                    sizes.setdefault(of_dim[0], self.content(value)[dim])
         for (index, dim), of_dim in factors.items():
             value = operation.operands[index]
-            size = self._padded.content(value)[dim]
-            is_other = len(of_dim) == 1 and sizes.get(of_dim[0], size) != size
-            if is_other and (index, dim) not in fitted:
-                self._padded.refuse(operation, value, dim)
+            size = self.content(value)[dim]
+            if len(of_dim) == 1 and sizes.get(of_dim[0], size) != size:
+                self.refuse(operation, value, dim)

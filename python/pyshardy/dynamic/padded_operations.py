@@ -9,8 +9,8 @@ dynamic form; without vectors, its attributes hold for all sizes.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import NoReturn, TypeAlias
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, NoReturn, TypeAlias
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir, location_of
@@ -19,28 +19,25 @@ from mlir_sdy.values import get_sharding, result_shardings_of, set_result_shardi
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import (
     ConcatenateView,
-    ConvolutionView,
     GatherView,
     PadView,
     ReverseView,
     ScatterView,
     SliceView,
     SortView,
-    WindowsView,
 )
 from pyshardy.irtools.tensor_types import element_type_of, shape_of, with_element, with_shape
-from pyshardy.partition.halo.windowed import Window, paddings
-from pyshardy.partition.op_facts.record import PaddingMask, record_of
+from pyshardy.partition.op_facts.record import PaddingMask
 from pyshardy.partition.op_facts.reduction_bodies import combining_operations
 from pyshardy.partition.op_facts.scatter_windows import window_dims
-from pyshardy.partition.padding.neutral import overwrite
+from pyshardy.partition.padding.neutral import neutral_values, overwrite
 from pyshardy.partition.partial.reductions import is_neutral
 from pyshardy.partition.records.convolution import spatial_dims
-from pyshardy.partition.records.reduce_window import windows_of
-from pyshardy.partition.types.neutral_elements import neutral_element
 from pyshardy.partition.types.padding_builder import Content, PaddingBuilder
 from pyshardy.partition.types.reshapes import reshape_groups
-from pyshardy.sizes.size import Number, Size, number_of, size_of
+from pyshardy.sizes.reduce_windows import window_numbers
+from pyshardy.sizes.size import Atom, Number, Quotient, Size, number_of, size_of
+from pyshardy.sizes.size_map import SizeMap
 
 Place: TypeAlias = tuple[int, int]
 """A dimension of an operand or result: the position of the tensor, and the dimension."""
@@ -56,21 +53,19 @@ class CapacityError(UsageError):
 class Contents:
     """The sizes that values have for given values of symbols, in a program for capacities.
 
-    Args:
-        symbols: the symbols.
-        builder: builds sizes and masks.
-
     Attributes:
+        symbols: the symbols.
+        sizes: the sizes of the values of the dynamic program.
+        builder: builds sizes and masks.
         contents: the shape without padding of each value that is padded.
         needs_check: whether the program may be invalid for some sizes that it runs.
     """
 
-    def __init__(self, symbols: Collection[str], builder: PaddingBuilder):
+    def __init__(self, symbols: Collection[str], sizes: SizeMap, builder: PaddingBuilder):
         self.builder = builder
         self.contents: dict[ir.Value, Content] = {}
-        self.needs_check = False
-        self._symbols = symbols
-        self.advice = f"leave {' and '.join(symbols)} out of 'buckets'"
+        self.needs_check = bool(sizes.equalities)
+        self.symbols, self.sizes = symbols, sizes
 
     def content(self, value: ir.Value) -> Content:
         """Return the shape of a value without padding."""
@@ -83,10 +78,25 @@ class Contents:
         content = self.contents.get(value, ())
         return [dim for dim, size in enumerate(content) if size != shape_of(value.type)[dim]]
 
-    def keep(self, value: ir.Value, content: Sequence[Number]) -> None:
+    def keep(self, value: ir.Value, content: Content) -> None:
         """Note the shape of a value without padding."""
-        if tuple(content) != shape_of(value.type):
-            self.contents[value] = tuple(content)
+        if content != shape_of(value.type):
+            self.contents[value] = content
+
+    def grows(self, size: Number) -> bool | None:
+        """Whether a size is largest for the capacities; None if that isn't known."""
+        found: set[bool | None] = set()
+        for monomial, count in size_of(size).terms:
+            of_atoms = {self._grows(atom) for atom, _ in monomial}
+            if count < 0:
+                of_atoms = {None} if {None, False} & of_atoms else {not of_atoms}
+            found |= of_atoms
+        return False if False in found else None if None in found else True
+
+    def _grows(self, atom: Atom) -> bool | None:
+        if isinstance(atom, Quotient):
+            return self.grows(atom.size) if atom.function == "floordiv" else False
+        return None if atom in self.sizes.scalars else True
 
     def mask(self, operation: ir.Operation, mask: PaddingMask) -> None:
         """Overwrite the padding of an operand."""
@@ -94,16 +104,25 @@ class Contents:
         overwrite(operation, mask, self.contents, (), self.builder)
         self.keep(operation.operands[mask.operand], content)
 
+    def scalars(self, numbers: Iterable[Number]) -> list[ir.Value]:
+        """Build sizes as scalars."""
+        scalar = ir.RankedTensorType.get([], ir.IntegerType.get_signless(32))
+        return [self.builder.number(scalar, each) for each in numbers]
+
     def refuse(self, operation: ir.Operation, value: ir.Value, dim: int) -> NoReturn:
         """Raise the `CapacityError` of an operation whose result would depend on padding."""
-        size = self.content(value)[dim]
-        is_known = size_of(size).symbols <= {*self._symbols}
-        shown = f", {size}" if is_known and not isinstance(size, int) else ""
+        size = number_of(self.content(value)[dim])
+        is_shown = isinstance(size, Size) and size.symbols <= {*self.symbols}
         message = (
             f"'{operation.name}' op can't be computed on padding: dimension {dim} of an operand of "
-            f"type {value.type} may have a smaller size{shown}; {self.advice}"
+            f"type {value.type} may have a smaller size{f', {size}' if is_shown else ''}"
         )
-        raise CapacityError(error(message, location_of(operation.location)))
+        raise self.error(operation, message)
+
+    def error(self, operation: ir.Operation, message: str) -> CapacityError:
+        """Return the error of an operation that can't be in a program for capacities."""
+        advice = f"leave {' and '.join(self.symbols)} out of 'buckets'"
+        return CapacityError(error(f"{message}; {advice}", location_of(operation.location)))
 
 
 Fitted: TypeAlias = "Collection[Place] | None"
@@ -111,12 +130,10 @@ Fitted: TypeAlias = "Collection[Place] | None"
 Fit: TypeAlias = Callable[[Contents, ir.Operation, Vectors], Fitted]
 
 
-def _numbers(vectors: Vectors, index: int, static: Sequence[int]) -> list[Number] | None:
-    """Return the sizes in an operand, or those in attributes if there is none; None if unknown."""
-    if not vectors:
-        return list(static)
-    vector = vectors[index]
-    return None if vector is None else list(map(number_of, vector))
+def _for_all_sizes(vectors: Vectors, static: Sequence[Sequence[int]]) -> list[Sequence[Any]]:
+    """Return numbers that attributes have for capacities, for all sizes; None if unknown."""
+    pairs = zip(static, vectors, strict=True) if vectors else ()
+    return [each or [None] * len(numbers) for numbers, each in pairs] or list(static)
 
 
 def _fit_reshape(known: Contents, operation: ir.Operation, _: Vectors) -> Fitted:
@@ -124,31 +141,35 @@ def _fit_reshape(known: Contents, operation: ir.Operation, _: Vectors) -> Fitted
     values = operation.operands[0], operation.results[0]
     padded, shapes = known.dims(values[0]), [shape_of(each.type) for each in values]
     for groups in reshape_groups(*shapes) if padded else ():
-        products: list[Size] = []
+        products: list[Number] = []
         for value, shape, dims in zip(values, shapes, groups, strict=True):
             first = next((d for d in dims if shape[d] > 1 or d in known.dims(value)), None)
             if ({*dims} - {first}) & {*known.dims(value)}:
                 known.refuse(operation, values[0], padded[0])
-            sizes = (known.content(value)[dim] for dim in dims)
-            products.append(size_of(math.prod(sizes)))
+            products.append(math.prod(known.content(value)[dim] for dim in dims))
         if products[0] != products[1]:
             known.refuse(operation, values[0], padded[0])
     return [(0, dim) for dim in padded]
 
 
-def _fit_slice(known: Contents, operation: ir.Operation, vectors: Vectors) -> Fitted:
-    """Fit a slice that begins at a constant."""
-    value, view = operation.operands[0], SliceView(operation)
-    static = view.start_indices, view.limit_indices, view.strides
-    bounds = [_numbers(vectors, index, each) for index, each in enumerate(static)]
-    padded = known.dims(value)
-    for dim in range(len(static[0])):
-        start, limit, stride = (None if each is None else each[dim] for each in bounds)
-        if dim not in padded and (start, limit) == (static[0][dim], static[1][dim]):
-            continue
-        if start != static[0][dim] or stride != static[2][dim] or limit is None:
+def _fit_ends(known: Contents, operation: ir.Operation, vectors: Vectors) -> Fitted:
+    """Fit a slice, or a pad, which its record masks: only the end of a dimension is cut or moved.
+
+    The numbers are starts, ends and strides, or the padding before, behind and between elements.
+    """
+    value, is_slice = operation.operands[0], operation.name == "stablehlo.slice"
+    slice_, padded = SliceView(operation), known.dims(value)
+    static = (
+        (slice_.start_indices, slice_.limit_indices, slice_.strides)
+        if is_slice
+        else PadView(operation).amounts
+    )
+    first, end, step = _for_all_sizes(vectors, static)
+    for dim in range(len(end)):
+        if end[dim] is None or (first[dim], step[dim]) != (static[0][dim], static[2][dim]):
             known.refuse(operation, value, dim)
-        known.needs_check |= isinstance(limit, int)
+        is_number = isinstance(number_of(end[dim]), int)
+        known.needs_check |= is_slice and dim in padded and is_number
     return [(0, dim) for dim in padded]
 
 
@@ -157,12 +178,11 @@ def _fit_concatenate(known: Contents, operation: ir.Operation, _: Vectors) -> Fi
     dim, result = ConcatenateView(operation).dimension, operation.results[0]
     if not any(dim in known.dims(value) for value in operation.operands):
         return ()
-    start, builder = Size.of(0), known.builder.sharded(get_sharding(result))
-    scalar = ir.RankedTensorType.get([], ir.IntegerType.get_signless(32))
+    start: Number = 0
+    builder = known.builder.sharded(get_sharding(result))
     joined = builder.splat(result.type, 0)
     for value in operation.operands:
-        starts = [number_of(start) if d == dim else 0 for d in range(len(shape_of(value.type)))]
-        at = [known.builder.number(scalar, each) for each in starts]
+        at = known.scalars(start if d == dim else 0 for d in range(len(known.content(value))))
         joined = builder.dynamic_update_slice(joined, value, at)
         start += known.content(value)[dim]
     known.keep(joined, known.content(result))
@@ -212,25 +232,12 @@ def _fit_top_k(known: Contents, operation: ir.Operation, _: Vectors) -> Fitted:
     last = len(shape_of(value.type)) - 1
     if last not in known.dims(value):
         return ()
-    least = neutral_element("stablehlo.maximum", element_type_of(value.type))
-    if least is None:
+    neutrals = neutral_values(operation)
+    if neutrals is None:
         known.refuse(operation, value, last)
     known.needs_check = True
-    known.mask(operation, PaddingMask(0, [last], least))
+    known.mask(operation, PaddingMask(0, [last], neutrals[0]))
     return [(0, last)]
-
-
-def _fit_pad(known: Contents, operation: ir.Operation, vectors: Vectors) -> Fitted:
-    """Fit a pad, whose operand is masked by its record."""
-    value, static = operation.operands[0], PadView(operation).amounts
-    amounts = [_numbers(vectors, index, each) for index, each in enumerate(static)]
-    padded = known.dims(value)
-    for dim, (before, _, between) in enumerate(zip(*static, strict=True)):
-        low, high, interior = (each[dim] if each else None for each in amounts)
-        is_other = dim in padded or not isinstance(high, int)
-        if is_other and (high is None or (low, interior) != (before, between)):
-            known.refuse(operation, value, dim)
-    return [(0, dim) for dim in padded]
 
 
 def _fit_windows(known: Contents, operation: ir.Operation, vectors: Vectors) -> Fitted:
@@ -238,82 +245,81 @@ def _fit_windows(known: Contents, operation: ir.Operation, vectors: Vectors) -> 
 
     Windows that grow with the dimension are those of a cumulative reduction.
     """
-    count, value, view = len(operation.results), operation.operands[0], WindowsView(operation)
-    static = paddings(view.padding, len(view.window_dimensions))
-    lengths = _numbers(vectors[:1], 0, view.window_dimensions)
-    edges = _numbers(vectors[-1:], 0, [each for pair in static for each in pair])
+    count, value = len(operation.results), operation.operands[0]
+    names = combining_operations(operation.regions[0].blocks[0])
+    are_neutral = all(map(is_neutral, list(operation.operands)[count:], names or ()))
+    static = window_numbers(operation)
+    *given, edges = _for_all_sizes(vectors, static)
     fitted: list[Place] = []
-    for dim in known.dims(value):
-        window, size = windows_of(operation)[dim], known.content(value)[dim]
-        if (window, *static[dim]) == (Window(), 0, 0):
-            continue
-        length = view.window_dimensions[dim]
-        given = (lengths[dim], *edges[2 * dim : 2 * dim + 2]) if lengths and edges else None
-        if given != (length, *static[dim]):
-            rest = number_of(size_of(size) - 1)
-            names = combining_operations(operation.regions[0].blocks[0])
-            is_cumulative = given in ((size, rest, 0), (size, 0, rest))
-            is_cumulative &= (window.stride, window.dilation, window.size) == (1, 1, length)
-            initial = list(operation.operands)[count:]
-            if not is_cumulative or not all(map(is_neutral, initial, names or ())):
-                known.refuse(operation, value, dim)
-        for index in range(count):
-            known.mask(operation, PaddingMask(index, [dim], operation.operands[count + index]))
-            fitted.append((index, dim))
+    for dim, (length, *steps) in enumerate(zip(*given, strict=True)):
+        (low, high), size = edges[2 * dim : 2 * dim + 2], known.content(value)[dim]
+        fixed = [each[dim] for each in static[:-1]], static[-1][2 * dim]
+        is_cumulative = are_neutral and steps == [1, 1, 1] and dim in known.dims(value)
+        is_cumulative &= (length, low, high) in ((size, size - 1, 0), (size, 0, size - 1))
+        if high is None or (([length, *steps], low) != fixed and not is_cumulative):
+            known.refuse(operation, value, dim)
+        if dim in known.dims(value) and (length, *steps, low, high) != (1, 1, 1, 1, 0, 0):
+            for index in range(count):
+                known.mask(operation, PaddingMask(index, [dim], operation.operands[count + index]))
+                fitted.append((index, dim))
     return fitted
 
 
 def _fit_convolution(known: Contents, operation: ir.Operation, vectors: Vectors) -> Fitted:
     """Fit a convolution along padded dimensions, whose padding becomes zero."""
-    value, spatial = operation.operands[0], list(spatial_dims(operation))
-    static = paddings(ConvolutionView(operation).padding, len(spatial))
-    edges = _numbers(vectors, 0, [each for pair in static for each in pair])
-    fitted: list[Place] = []
-    for at, each in enumerate(spatial):
+    value, fitted = operation.operands[0], list[Place]()
+    for at, each in enumerate(spatial_dims(operation)):
         dim = each.dims[0]
+        if vectors and (vectors[0] is None or vectors[0][2 * at] != each.low):
+            known.refuse(operation, value, dim)
         if dim in known.dims(value):
-            if edges is None or edges[2 * at] != each.low:
-                known.refuse(operation, value, dim)
             known.mask(operation, PaddingMask(0, [dim], 0))
             fitted.append((0, dim))
     return fitted
 
 
-def _fit_update(known: Contents, operation: ir.Operation, _: Vectors) -> Fitted:
-    """Fit an update of a part of a padded dimension, whose start its record clamps."""
-    value, update = operation.operands[0], operation.operands[1]
-    sizes, taken = shape_of(value.type), shape_of(update.type)
-    for dim in known.dims(update):
-        if sizes[dim] != taken[dim]:
-            known.refuse(operation, update, dim)
-    dims = [dim for dim in known.dims(value) if sizes[dim] != taken[dim]]
-    known.needs_check |= bool(dims)
-    return [(0, dim) for dim in dims]
-
-
-def _fit_dynamic_slice(known: Contents, operation: ir.Operation, _: Vectors) -> Fitted:
-    """Fit a slice of a padded dimension, whose start its record clamps."""
-    value = operation.operands[0]
-    taken = shape_of(operation.results[0].type)
-    dims = [dim for dim in known.dims(value) if shape_of(value.type)[dim] != taken[dim]]
-    known.needs_check |= any(taken[dim] > 1 for dim in dims)
-    return [(0, dim) for dim in dims]
+def _fit_starts(known: Contents, operation: ir.Operation, _: Vectors) -> Fitted:
+    """Fit a slice that begins anywhere, or its update, whose start its record clamps."""
+    value, is_update = operation.operands[0], operation.name == "stablehlo.dynamic_update_slice"
+    taken = operation.operands[1] if is_update else operation.results[0]
+    contents, fitted = (known.content(value), known.content(taken)), list[Place]()
+    for dim, (size, length) in enumerate(zip(*contents, strict=True)):
+        if size == length:
+            continue  # it begins at 0, for all sizes
+        if not known.grows(size - length) or (is_update and dim in known.dims(taken)):
+            known.refuse(operation, taken if is_update else value, dim)
+        if dim in known.dims(value):
+            known.needs_check |= length != 1
+            fitted.append((0, dim))
+    return fitted
 
 
 def _fit_gather(known: Contents, operation: ir.Operation, vectors: Vectors) -> Fitted:
-    """Fit a gather of slices whose sizes depend on symbols, or that take a part of a dimension."""
-    value, view = operation.operands[0], GatherView(operation)
-    numbers, sizes = view.dimension_numbers, view.slice_sizes
-    given, fitted = _numbers(vectors, 0, sizes), list[Place]()
-    for dim in known.dims(value):
-        if dim in numbers.operand_batching_dims:
-            continue
-        if given is None:
+    """Fit a gather of slices whose sizes depend on symbols, or that take a part of a dimension.
+
+    A slice isn't moved back from the end of a dimension if it begins at a number before it.
+    """
+    value, indices, *_ = operation.operands
+    view, fitted = GatherView(operation), list[Place]()
+    numbers, (given,) = view.dimension_numbers, _for_all_sizes(vectors, [view.slice_sizes])
+    indexed: list[int] = list(numbers.start_index_map)
+    is_last = numbers.index_vector_dim >= len(shape_of(indices.type)) - 1
+    read = known.sizes.read(indices) if is_last else None
+    for dim, (size, length) in enumerate(zip(given, view.slice_sizes, strict=True)):
+        content, full = known.content(value)[dim], shape_of(value.type)[dim]
+        is_moved = dim in indexed and not read
+        if dim in indexed and read:
+            ends = [
+                known.sizes.bounds(each)[1] for each in read[indexed.index(dim) :: len(indexed)]
+            ]
+            is_moved = any(each is None or each > full - length for each in ends)
+        if size is None or (size != length and is_moved and not known.grows(content - size)):
             known.refuse(operation, value, dim)
-        is_whole = given[dim] == known.content(value)[dim] or not vectors
-        if not is_whole or sizes[dim] != shape_of(value.type)[dim]:
+        is_whole = length == full and (size == content or not vectors)
+        is_batch = dim in numbers.operand_batching_dims
+        if dim in known.dims(value) and not is_whole and not is_batch:
             fitted.append((0, dim))
-            known.needs_check |= sizes[dim] > 1
+            known.needs_check |= length > 1
     return fitted
 
 
@@ -325,17 +331,11 @@ def _fit_reverse(known: Contents, operation: ir.Operation, _: Vectors) -> Fitted
         return ()
     shape, content = shape_of(result.type), known.content(value)
     margins = [size if dim in dims else 0 for dim, size in enumerate(shape)]
-    scalar = ir.RankedTensorType.get([], ir.IntegerType.get_signless(32))
     with ir.InsertionPoint.after(operation):
-        starts = [
-            known.builder.number(
-                scalar, number_of(size - size_of(content[dim])) if dim in dims else 0
-            )
-            for dim, size in enumerate(shape)
-        ]
+        pairs = enumerate(zip(shape, content, strict=True))
+        starts = known.scalars(full - size if dim in dims else 0 for dim, (full, size) in pairs)
         builder = known.builder.sharded(get_sharding(result))
-        zero = known.builder.scalar(result, 0)
-        moved = builder.pad(result, zero, [0] * len(shape), margins)
+        moved = builder.pad(result, known.builder.scalar(result, 0), [0] * len(shape), margins)
         back = builder.dynamic_slice(moved, starts, shape)
     result.replace_all_uses_except(back, moved.owner.operation)
     known.keep(back, content)
@@ -350,16 +350,14 @@ def _fit_scatter(known: Contents, operation: ir.Operation, _: Vectors) -> Fitted
     count, value = len(operation.results), operation.operands[0]
     numbers = ScatterView(operation).scatter_dimension_numbers
     indices, update = operation.operands[count], operation.operands[count + 1]
-    updates = range(count + 1, 2 * count + 1)
+    updates, neutrals = range(count + 1, 2 * count + 1), neutral_values(operation) or {}
     fitted: set[Place] = set()
     for dim, window in window_dims(operation).items():
-        missing = size_of(known.content(value)[dim]) - known.content(update)[window]
+        missing = known.content(value)[dim] - known.content(update)[window]
         left = shape_of(value.type)[dim] - shape_of(update.type)[window]
         if left == 0 or window not in known.dims(update):
             continue
-        find = record_of(operation.name).neutral_values
-        neutrals = (find and find(operation)) or {}
-        if number_of(missing) != left or len(neutrals) != count:
+        if missing != left or len(neutrals) != count:
             known.refuse(operation, update, window)
         for index, neutral in neutrals.items():
             known.mask(operation, PaddingMask(index, [window], neutral))
@@ -379,14 +377,14 @@ FUNCTIONS: Mapping[str, Fit] = {
     "chlo.top_k": _fit_top_k,
     "stablehlo.concatenate": _fit_concatenate,
     "stablehlo.convolution": _fit_convolution,
-    "stablehlo.dynamic_slice": _fit_dynamic_slice,
-    "stablehlo.dynamic_update_slice": _fit_update,
+    "stablehlo.dynamic_slice": _fit_starts,
+    "stablehlo.dynamic_update_slice": _fit_starts,
     "stablehlo.gather": _fit_gather,
-    "stablehlo.pad": _fit_pad,
+    "stablehlo.pad": _fit_ends,
     "stablehlo.reduce_window": _fit_windows,
     "stablehlo.reshape": _fit_reshape,
     "stablehlo.reverse": _fit_reverse,
     "stablehlo.scatter": _fit_scatter,
-    "stablehlo.slice": _fit_slice,
+    "stablehlo.slice": _fit_ends,
     "stablehlo.sort": _fit_sort,
 }

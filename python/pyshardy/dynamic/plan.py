@@ -66,8 +66,10 @@ def propagate_dynamic(
 ) -> Record:
     """Propagate the shardings of a program with dynamic sizes, in place.
 
+    Its calls are inlined, and its symbols get hints.
+
     Args:
-        module: the program. Its calls are inlined, and its symbols get hints.
+        module: the program.
         hints: values of symbols at which the plan is found; others have those of `with_hints`.
         propagate: propagates the shardings of a static program, in place, without verification.
 
@@ -86,14 +88,10 @@ def propagate_dynamic(
 
 
 def at_hints(module: ir.Module, hints: Mapping[str, int]) -> tuple[ir.Module, ir.Module]:
-    """Return a dynamic program that takes a plan, and its static one, from which it takes it.
+    """Return a dynamic program that takes a plan, and its static one for hints, which is planned.
 
-    The calls of the dynamic one are inlined, its operations are numbered, its symbols have hints,
-    and its arguments have the attribute with their sizes.
-
-    Args:
-        module: the program.
-        hints: values of symbols; others have those of `with_hints`.
+    The calls of the dynamic one are inlined, its symbols have hints, as `with_hints` says, and its
+    arguments have the attribute with their sizes. The static one has the numbers of its operations.
 
     Raises:
         UsageError: a hint is wrong, or the program has no static form.
@@ -169,7 +167,8 @@ def take_plan(static: ir.Module, dynamic: ir.Module) -> None:
     named = _operations_of(dynamic)
     seldom = _SELDOM_PLANNED if operations_with_any(_SELDOM_PLANNED, static) else ()
     planned = (SHARDING, *seldom)
-    for name in meshes_of(static).keys() - meshes_of(dynamic).keys():
+    known = meshes_of(dynamic)
+    for name in (each for each in meshes_of(static) if each not in known):
         mesh = mesh_operation(static.operation, name)
         assert mesh is not None, "the program has it"
         mesh.clone(ip=ir.InsertionPoint.at_block_begin(dynamic.body))
@@ -213,12 +212,8 @@ def _use_copies(
 ) -> None:
     """Make the operations of a dynamic program use the copies that its static one uses.
 
-    A static form has the first operands of its operation, without those that are sizes.
-
-    Args:
-        copies: copies in the static program, with the number of their operation and the copies in
-            the dynamic program.
-        operations: the operations of the dynamic program, by their numbers.
+    A static form has the first operands of its operation, without those that are sizes. A copy is
+    given with the number of its operation, and with the copy in the dynamic program.
     """
     targets = {identity(source): target for source, _, target in copies}
     for source, number, target in copies:

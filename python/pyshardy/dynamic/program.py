@@ -18,9 +18,9 @@ import itertools
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache, partial
-from typing import TYPE_CHECKING, Any, NoReturn
+from dataclasses import replace
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -36,7 +36,6 @@ from pyshardy.dynamic.buckets import Bucket, Buckets, buckets_of, capacity, with
 from pyshardy.dynamic.choices import FREEZES, ChoiceRecorder, Freeze
 from pyshardy.dynamic.guards import (
     Condition,
-    DynamicPort,
     Guard,
     Uneven,
     check_word,
@@ -44,7 +43,7 @@ from pyshardy.dynamic.guards import (
     guards_of,
     ports_of,
 )
-from pyshardy.dynamic.masks import capacity_program
+from pyshardy.dynamic.masks import capacity_program, check_capacities
 from pyshardy.dynamic.padded_operations import CapacityError
 from pyshardy.dynamic.plan import GIVEN, number_operations
 from pyshardy.irtools.modules import copy_of
@@ -54,11 +53,11 @@ from pyshardy.local_program.entry import in_order
 from pyshardy.local_program.tensor_spec import Array, TensorSpec
 from pyshardy.packages import require
 from pyshardy.pipeline import run_pipeline
-from pyshardy.program import PartitionedProgram, Port
-from pyshardy.sizes.signature import DynamicSignature, entry_of, signature_of
+from pyshardy.program import PartitionedProgram
+from pyshardy.sizes.signature import entry_of, signature_of
 from pyshardy.sizes.size_map import SizeMap
 from pyshardy.sizes.static_program import assertions_in, static_program
-from pyshardy.sizes.symbols import SizeSymbol, check_name, hint_values, with_hints
+from pyshardy.sizes.symbols import check_name, hint_values, told_values, with_hints
 
 if TYPE_CHECKING:
     import jax
@@ -74,14 +73,10 @@ _MOST_TRIED = 4096
 _MOST_SHAPES = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class _Made:
-    """A program that has been partitioned.
+class _Made(NamedTuple):
+    """A program that has been partitioned, and the symbols whose values are its last arguments.
 
-    Attributes:
-        program: the program.
-        symbols: the symbols whose values are its last arguments.
-        needs_check: whether it may be invalid for some sizes that it runs.
+    It needs a check if it may be invalid for some sizes that it runs.
     """
 
     program: PartitionedProgram
@@ -102,6 +97,13 @@ class DynamicProgram(Displayed):
             is dropped.
         freeze: what is the same at all sizes: `shardings`, or `all`, also the collectives.
 
+    Attributes:
+        sizes: the symbols by their names, with ranges and hints.
+        hints: the values of the symbols at which the plan was found.
+        inputs: the arguments.
+        outputs: the results; sizes that don't follow from those of arguments are unknown.
+        guards: the conditions on sizes: of shardings, of equal sizes, and of the program.
+
     Raises:
         UsageError: there is no such policy, or the program can't be partitioned at the hints.
         CapacityError: an operation can't be computed on padding, as buckets demand.
@@ -119,14 +121,17 @@ class DynamicProgram(Displayed):
         check_word("freeze", freeze, FREEZES)
         if max_programs < 1:
             raise UsageError(error(f"'max_programs' is at least 1, got {max_programs}"))
-        self._module = copy_of(module)
-        self._partition = partition
-        self._uneven: Uneven | None = uneven
-        self._most = max_programs
+        self._module, self._partition, self._most = copy_of(module), partition, max_programs
         signature = signature_of(self._module)
-        symbols = with_hints(signature.symbols, {}, self._module)
-        self._signature = DynamicSignature(symbols, signature.arguments, signature.constants)
-        self._buckets = buckets_of(buckets, symbols)
+        self.sizes = with_hints(signature.symbols, {}, self._module)
+        self.hints = hint_values(self.sizes)
+        self._signature = replace(signature, symbols=self.sizes)
+        sizes = SizeMap(self._module, self._signature)
+        self.inputs, self.outputs = ports_of(self._module, self._signature, sizes)
+        self._guards = guards_of((*self.inputs, *self.outputs), self.sizes, uneven)
+        conditions = conditions_of(self._module, sizes)
+        self.guards: tuple[Guard | Condition, ...] = (*self._guards, *conditions)
+        self._buckets = buckets_of(buckets, self.sizes)
         self._programs: OrderedDict[tuple[tuple[int, ...], tuple[str, ...]], _Made] = OrderedDict()
         self._values_at = lru_cache(_MOST_SHAPES)(self._signature.values_of)
         self._capacities_at = lru_cache(_MOST_SHAPES)(self._capacities_and_symbols)
@@ -152,71 +157,25 @@ class DynamicProgram(Displayed):
             raise AttributeError(message)
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
-    # --- Interface ----------------------------------------------------------------------------
-
-    @property
-    def sizes(self) -> Mapping[str, SizeSymbol]:
-        """The symbols by their names, with ranges and hints."""
-        return self._signature.symbols
-
-    @property
-    def hints(self) -> dict[str, int]:
-        """The values of the symbols at which the plan was found."""
-        return hint_values(self._signature.symbols)
-
-    @property
-    def inputs(self) -> tuple[DynamicPort, ...]:
-        """The arguments."""
-        return self._ports[0]
-
-    @property
-    def outputs(self) -> tuple[DynamicPort, ...]:
-        """The results; sizes that don't follow from those of arguments are unknown."""
-        return self._ports[1]
-
-    @cached_property
-    def _ports(self) -> tuple[tuple[DynamicPort, ...], tuple[DynamicPort, ...]]:
-        return ports_of(self._module, self._signature, self._map)
-
-    @cached_property
-    def _map(self) -> SizeMap:
-        return SizeMap(self._module, self._signature)
-
-    @property
-    def guards(self) -> tuple[Guard | Condition, ...]:
-        """The conditions on sizes: of shardings, of equal sizes, and of the program."""
-        return (*self._guards, *conditions_of(self._module, self._map))
-
-    @cached_property
-    def _guards(self) -> list[Guard]:
-        return guards_of((*self.inputs, *self.outputs), self.sizes, self._uneven)
-
     def summary(self) -> str:
         """Return the sizes, and the numbers of arguments, results and guards, in one line."""
         sizes = ", ".join(map(str, self.sizes.values()))
-        counts = (
-            counted(len(items), noun)
-            for items, noun in (
-                (self.inputs, "argument"),
-                (self.outputs, "result"),
-                ([each for each in self.guards if not each.is_proven], "unproven guard"),
-            )
-        )
-        return f"sizes {sizes}; {', '.join(counts)}"
+        unproven = sum(not each.is_proven for each in self.guards)
+        counts = counted(len(self.inputs), "argument"), counted(len(self.outputs), "result")
+        return f"sizes {sizes}; {', '.join(counts)}, {counted(unproven, 'unproven guard')}"
 
     def tables(self) -> list[Table]:
         """Return tables of the sizes, the guards, the arguments and the results."""
+        headings = ("name", "type", "sharded along")
+        arguments, results = (
+            [(each.name, each.type, [", ".join(axes) for axes in each.axes]) for each in ports]
+            for ports in (self.inputs, self.outputs)
+        )
         return [
             Table("Sizes", ("size",), [(str(each),) for each in self.sizes.values()]),
             Table("Guards", ("guard",), [(str(each),) for each in self.guards]),
-            *(
-                Table(
-                    title,
-                    ("name", "type", "sharded along"),
-                    [(p.name, p.type, [", ".join(axes) for axes in p.axes]) for p in ports],
-                )
-                for title, ports in (("Arguments", self.inputs), ("Results", self.outputs))
-            ),
+            Table("Arguments", headings, arguments),
+            Table("Results", headings, results),
         ]
 
     # --- Programs for sizes -------------------------------------------------------------------
@@ -314,20 +273,13 @@ class DynamicProgram(Displayed):
             ExecutionError: the run failed.
         """
         given = in_order(inputs, self._names)
-        shapes = [
-            each.shape if isinstance(each, ShardedArray) else np.shape(each) for each in given
-        ]
+        shapes = [e.shape if isinstance(e, ShardedArray) else np.shape(e) for e in given]
         values = self._values(shapes, {})
         made = self._at(values)
-        padded = [
-            array if _is_placed(array, port) else _padded(array, port.spec.shape, np.pad)
-            for array, port in zip(given, made.program.inputs, strict=False)
-        ]
-        found = made.program.run_sharded([*padded, *_scalars(made, values)], backend, options)
-        shapes = self._result_shapes(values)
+        found = made.program.run_sharded(_arguments(made, given, values, np.pad), backend, options)
         return [
             array if array.shape == shape else replace(array, content=shape)
-            for array, shape in zip(found, shapes, strict=True)
+            for array, shape in zip(found, self._result_shapes(values), strict=True)
         ]
 
     def as_jax(self, devices: jax.sharding.Mesh | None = None) -> Callable[..., Any]:
@@ -366,10 +318,9 @@ class DynamicProgram(Displayed):
             function = functions[id(made.program)][1]
             if not made.symbols:
                 return function(*arguments, **keywords)
-            for index, (array, port) in enumerate(zip(leaves, made.program.inputs, strict=False)):
-                leaves[index] = _padded(array, port.spec.shape, numpy.pad)
-            found = function(*leaves, *_scalars(made, values))
-            cut = _cut(found, self._result_shapes(values))
+            found = function(*_arguments(made, leaves, values, numpy.pad))
+            pairs = zip(found, self._result_shapes(values), strict=True)
+            cut = [e if e.shape == shape else e[tuple(map(slice, shape))] for e, shape in pairs]
             return tuple(cut) if structure is None else structure.out_tree.unflatten(cut)
 
         return call
@@ -388,44 +339,39 @@ class DynamicProgram(Displayed):
         return self._values_at(tuple(map(tuple, shapes)))
 
     def _at(self, values: Mapping[str, int]) -> _Made:
-        capacities, symbols = self._capacities_at(tuple(values.items()))
+        given = tuple(values.items())
+        capacities, symbols = self._capacities_at(given)
         key = tuple(capacities.values()), symbols
-        made = self._programs.get(key)
-        if made is None:
-            try:
-                made = self._made(capacities, symbols)
-            except CapacityError as refusal:
-                if not self._pads or self._buckets.keys() >= {*symbols}:
-                    raise
-                self._pads = False
-                self._capacities_at.cache_clear()
-                reason = refusal.diagnostics[0]
-                message = (
-                    f"dimensions aren't padded, but unsharded at uneven sizes: {reason.message}"
-                )
-                emit(warning(message, reason.location))
-                return self._at(values)
-            self._programs[key] = made
-            _LOG.info("partitioned for %s", self._told(key[0]))
+        is_known = key in self._programs
+        try:
+            made = self._programs[key] if is_known else self._made(capacities, symbols)
+            if symbols and (made.needs_check or self._has_assertions):
+                self._shapes_at(given)  # refuses sizes that the program isn't for
+        except CapacityError as refusal:
+            if not self._pads or self._buckets.keys() >= {*symbols}:
+                raise
+            self._pads = False
+            self._capacities_at.cache_clear()
+            reason = refusal.diagnostics[0]
+            message = f"dimensions aren't padded, but unsharded at uneven sizes: {reason.message}"
+            emit(warning(message, reason.location))
+            return self._at(values)
+        self._programs[key] = made
+        self._programs.move_to_end(key)
+        if not is_known:
+            _LOG.info("partitioned for %s", told_values(capacities))
             self._drop_least_used()
-        else:
-            self._programs.move_to_end(key)
-        if made.symbols and (made.needs_check or self._has_assertions):
-            self._shapes_at(tuple(values.items()))  # refuses sizes that the program isn't for
         return made
 
     def _made(self, capacities: Mapping[str, int], symbols: tuple[str, ...]) -> _Made:
-        """Return the program for capacities.
+        """Return the program for capacities, the values of all symbols.
 
-        Args:
-            capacities: the values of all symbols.
-            symbols: those that may have smaller values.
+        Some symbols may have smaller values.
         """
         needs_check = False
         if symbols:
-            static, needs_check = capacity_program(
-                self._module, self._signature, symbols, capacities
-            )
+            arguments = self._module, self._signature, symbols, capacities
+            static, needs_check = capacity_program(*arguments)
         else:
             static = static_program(self._module, capacities, self._signature)
         entry = entry_of(static)
@@ -441,10 +387,16 @@ class DynamicProgram(Displayed):
         inputs = tuple(replace(port, name=name) for port, name in named)
         return _Made(replace(program, inputs=inputs), symbols, needs_check)
 
-    def _capacities(self, values: Iterable[tuple[str, int]]) -> dict[str, int]:
+    def _capacities(self, values: Mapping[str, int]) -> dict[str, int]:
         """Return the values for which the program is made that runs these."""
-        given = dict(values)
-        found = {name: self._bucket_of(name, given[name]) for name in self.sizes}
+        found: dict[str, int] = {}
+        for name, symbol in self.sizes.items():
+            number = found[name] = values[name]
+            if name in self._buckets:
+                number = capacity(self._buckets[name], symbol, values[name])
+                if symbol.high is not None:
+                    number = max(min(number, symbol.high), values[name])
+                found[name] = -(-number // symbol.multiple_of) * symbol.multiple_of
         padded = [each for each in self._guards if not each.is_proven and each.policy == "pad"]
         for guard in padded * 2:  # a second time, as one may change what another one depends on
             for name in () if guard.size is None else sorted(guard.size.symbols):
@@ -455,15 +407,6 @@ class DynamicProgram(Displayed):
                     found[name] = next(even, found[name])
         return found
 
-    def _bucket_of(self, name: str, value: int) -> int:
-        symbol = self.sizes[name]
-        if name not in self._buckets:
-            return value
-        number = capacity(self._buckets[name], symbol, value)
-        if symbol.high is not None:
-            number = max(min(number, symbol.high), value)
-        return -(-number // symbol.multiple_of) * symbol.multiple_of
-
     def _capacities_and_symbols(
         self, values: Iterable[tuple[str, int]]
     ) -> tuple[dict[str, int], tuple[str, ...]]:
@@ -471,30 +414,30 @@ class DynamicProgram(Displayed):
 
         These have a smaller value, now or perhaps later.
         """
-        capacities, given = self._capacities(values), dict(values)
-        found: list[str] = []
+        given, found = dict(values), list[str]()
+        capacities = self._capacities(given)
         for name, symbol in self.sizes.items():
             below = within(self._buckets.get(name, 1), capacities[name] - symbol.multiple_of)
             if given[name] < capacities[name] or (
                 below >= symbol.low
-                and self._capacities({**given, name: below}.items())[name] == capacities[name]
+                and self._capacities({**given, name: below})[name] == capacities[name]
             ):
                 found.append(name)
         return capacities, tuple(found)
 
     def _shapes_of_results(self, values: Iterable[tuple[str, int]]) -> list[Shape]:
         """Return the shapes of the results, and check that the program is for these sizes."""
-        static = static_program(self._module, dict(values), self._signature)
+        given, (capacities, symbols) = dict(values), self._capacities_at(values)
+        static = static_program(self._module, given, self._signature)
+        if symbols:
+            check_capacities(self._module, self._signature, given, capacities)
         return [shape_of(each) for each in function_type_of(entry_of(static)).results]
 
     def _result_shapes(self, values: Mapping[str, int]) -> list[Shape]:
-        """Return the shapes of the results for given sizes."""
-        return [
-            self._shapes_at(tuple(values.items()))[index]
-            if None in port.sizes
-            else tuple(size.evaluate(values) for size in port.sizes if size is not None)
-            for index, port in enumerate(self.outputs)
-        ]
+        if any(None in port.sizes for port in self.outputs):
+            return self._shapes_at(tuple(values.items()))
+        sizes = ([each for each in port.sizes if each is not None] for port in self.outputs)
+        return [tuple(each.evaluate(values) for each in of_port) for of_port in sizes]
 
     def _drop_least_used(self) -> None:
         if len(self._programs) <= self._most:
@@ -502,21 +445,15 @@ class DynamicProgram(Displayed):
         self._programs.popitem(last=False)
         if not self._is_full:
             self._is_full = True
-            seen = "; ".join(self._told(numbers) for numbers, _ in self._programs)
+            sizes = (dict(zip(self.sizes, numbers, strict=True)) for numbers, _ in self._programs)
+            seen = "; ".join(map(told_values, sizes))
             message = f"more than {self._most} sizes were used, at last {seen}: programs are"
             names = ", ".join(f"'{name}': 'pow2'" for name in self.sizes)
             advice = f"pad inputs to fewer sizes by buckets={{{names}}}, or raise 'max_programs'"
             emit(warning(f"{message} partitioned again; {advice}"))
 
-    def _told(self, numbers: Sequence[int]) -> str:
-        return ", ".join(f"{name} = {n}" for name, n in zip(self.sizes, numbers, strict=True))
-
     def _check_guards(self, values: Mapping[str, int], types: ir.FunctionType) -> None:
-        """Check the guards whose policy refuses the sizes of arguments and results.
-
-        Raises:
-            UsageError: one doesn't hold.
-        """
+        """Check the guards whose policy refuses the sizes of arguments and results."""
         of_ports = (*types.inputs[: len(self.inputs)], *types.results)
         for guard in self._guards:
             number = shape_of(of_ports[guard.index])[guard.dim]
@@ -537,23 +474,16 @@ class DynamicProgram(Displayed):
         return found
 
 
-def _padded(array: Any, shape: Shape, pad: Callable[..., Any]) -> Any:
-    """Return an array with padding behind its dimensions."""
-    missing = [(0, size - has) for size, has in zip(shape, np.shape(array), strict=True)]
-    return pad(array, missing) if any(map(any, missing)) else array
-
-
-def _cut(arrays: Iterable[Any], shapes: Iterable[Shape]) -> list[Any]:
-    pairs = zip(arrays, shapes, strict=True)
-    return [
-        array if array.shape == shape else array[tuple(map(slice, shape))] for array, shape in pairs
-    ]
-
-
-def _is_placed(array: Any, port: Port) -> bool:
-    layout = (port.spec, port.sharding, port.mesh, port.local_spec)
-    return isinstance(array, ShardedArray) and array.is_laid_out_as(*layout)
-
-
-def _scalars(made: _Made, values: Mapping[str, int]) -> list[Array]:
-    return [np.array(values[name], np.int32) for name in made.symbols]
+def _arguments(
+    made: _Made, arrays: Sequence[Any], values: Mapping[str, int], pad: Callable[..., Any]
+) -> list[Any]:
+    """Return the arguments of a program: arrays with padding behind their dimensions, and sizes."""
+    found: list[Any] = []
+    for array, port in zip(arrays, made.program.inputs, strict=False):
+        layout = (port.spec, port.sharding, port.mesh, port.local_spec)
+        missing: list[tuple[int, int]] = []
+        if not (isinstance(array, ShardedArray) and array.is_laid_out_as(*layout)):
+            shapes = zip(port.spec.shape, np.shape(array), strict=True)
+            missing = [(0, size - has) for size, has in shapes]
+        found.append(pad(array, missing) if any(map(any, missing)) else array)
+    return [*found, *(np.array(values[name], np.int32) for name in made.symbols)]

@@ -16,14 +16,13 @@ from mlir_sdy.uses import replace_by
 from pyshardy.irtools.constants import constant_integers
 from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
-from pyshardy.irtools.stablehlo_views import CustomCallView, WindowsView, symbol_name
+from pyshardy.irtools.stablehlo_views import CustomCallView, WindowsView, symbol_name, target_of
 from pyshardy.irtools.stablehlo_views.fields import set_fields
 from pyshardy.irtools.tensor_types import shape_of
 
 DYNAMIC_REDUCE_WINDOW = "stablehlo.dynamic_reduce_window"
 """The target of the calls of JAX."""
 
-_WINDOW = "stablehlo.reduce_window"
 WINDOW_FIELDS = (
     WindowsView.window_dimensions,
     WindowsView.window_strides,
@@ -38,8 +37,7 @@ _OF_CALL = ("api_version", "backend_config", "call_target_name", "called_computa
 
 def static_window(module: ir.Module, call: ir.Operation) -> ir.Operation | None:
     """Replace a call of static types by the operation, and return that; None for other calls."""
-    is_call = call.name == "stablehlo.custom_call"
-    if not is_call or CustomCallView(call).call_target_name != DYNAMIC_REDUCE_WINDOW:
+    if call.name != "stablehlo.custom_call" or target_of(call) != DYNAMIC_REDUCE_WINDOW:
         return None
     numbers = [constant_integers(each) for each in list(call.operands)[-5:]]
     known = [each for each in numbers if each is not None]
@@ -49,11 +47,12 @@ def static_window(module: ir.Module, call: ir.Operation) -> ir.Operation | None:
     pairs = list(zip(padding[::2], padding[1::2], strict=True))
     (name,) = CustomCallView(call).called_computations
     function = next(each for each in functions_of(module) if symbol_name(each) == name)
+    kept = {key: value for key, value in call.attributes.items() if key not in _OF_CALL}
+    types, operands = [result.type for result in call.results], list(call.operands)[:-5]
     with call.context, call.location, ir.InsertionPoint(call):
-        kept = {key: value for key, value in call.attributes.items() if key not in _OF_CALL}
-        types = [result.type for result in call.results]
-        operands = list(call.operands)[:-5]
-        window = StablehloBuilder().create(_WINDOW, operands, types, kept, regions=1)
+        window = StablehloBuilder().create(
+            "stablehlo.reduce_window", operands, types, kept, regions=1
+        )
         set_fields(window, dict(zip(WINDOW_FIELDS, (*sizes, pairs), strict=True)))
         copy = function.clone(ip=False).operation
         move_body(copy.regions[0].blocks[0], window.regions[0], "stablehlo.return")

@@ -43,15 +43,7 @@ GLOBAL_CONSTANT = "jax.global_constant"
 
 @dataclass(frozen=True, slots=True)
 class SizedArgument:
-    """An argument that users pass.
-
-    Attributes:
-        index: its index in the program.
-        name: its name.
-        element: its element type.
-        sizes: the sizes of its dimensions.
-        place: where it is.
-    """
+    """An argument that users pass, at an index in the program."""
 
     index: int
     name: str
@@ -64,21 +56,15 @@ class SizedArgument:
 
 
 class _Given(NamedTuple):
-    """The number that a dimension of an argument has in a call."""
+    """The number that a dimension of an argument has in a call, as a text says."""
 
-    argument: SizedArgument
-    dim: int
+    size: Size
     number: int
-
-    @property
-    def size(self) -> Size:
-        return self.argument.sizes[self.dim]
-
-    def __str__(self) -> str:
-        return f"dimension {self.dim} of {self.argument.name} has size {self.number}"
+    text: str
+    place: SourceLocation | None
 
     def error(self, problem: str) -> UsageError:
-        return UsageError(error(f"{self}{problem}", self.argument.place))
+        return UsageError(error(f"{self.text}{problem}", self.place))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +93,9 @@ class DynamicSignature:
             if len(shape) != len(argument.sizes):
                 message = f"{argument.name} has shape {tuple(shape)}, expected {argument}"
                 raise UsageError(error(message, argument.place))
-            given += [_Given(argument, dim, number) for dim, number in enumerate(shape)]
+            for dim, number in enumerate(shape):
+                text = f"dimension {dim} of {argument.name} has size {number}"
+                given.append(_Given(argument.sizes[dim], number, text, argument.place))
         values: dict[str, int] = {}
         sources: dict[str, _Given] = {}
         while any(self._solve(each, values, sources) for each in given):
@@ -117,14 +105,13 @@ class DynamicSignature:
                 message = f"the size {name} can't be found from the shapes of the arguments"
                 advice = f"add an argument with it, or give its value: program.at({name}=...)"
                 raise UsageError(error(f"{message}; {advice}"))
-            problem = symbol.problem_of(values[name])
-            if problem is not None:
-                near = " or ".join(map(str, symbol.nearest(values[name])))
-                raise sources[name].error(f": {problem}; use {name} = {near}")
+            if problem := symbol.problem_of(values[name]):
+                raise sources[name].error(f": {problem}")
         for each in given:
             expected = each.size.evaluate(values)
             if each.number != expected:
-                known = [f"{n} = {values[n]} ({sources[n]})" for n in sorted(each.size.symbols)]
+                names = sorted(each.size.symbols)
+                known = [f"{name} = {values[name]} ({sources[name].text})" for name in names]
                 told = f" as {each.size} with {', '.join(known)}" if known else ""
                 raise each.error(f", expected {expected}{told}")
         return values
@@ -142,22 +129,20 @@ class DynamicSignature:
                 raise UsageError(error(f"the size {name} has no value: give {name}=..."))
             if not isinstance(values[name], int):  # pyright: ignore[reportUnnecessaryIsInstance]
                 raise wrong_type("sizes", f"an integer as '{name}'", values[name])
-            problem = symbol.problem_of(values[name])
-            if problem is not None:
-                near = " or ".join(map(str, symbol.nearest(values[name])))
-                raise UsageError(error(f"{problem}; use {near}"))
+            if problem := symbol.problem_of(values[name]):
+                raise UsageError(error(problem))
         return dict(values)
 
     def _solve(self, given: _Given, values: dict[str, int], sources: dict[str, _Given]) -> bool:
         """Find the symbol of a size in which it is the only unknown, and linear."""
         size, number = given.size, given.number
-        unknown = size.symbols - values.keys()
-        if len(unknown) != 1:
+        factors = dict(size.replaced({n: Size.of(each) for n, each in values.items()}).terms)
+        offset = factors.pop((), 0)
+        if len(factors) != 1:
             return False
-        (name,) = unknown
-        offset, at_one, at_two = (size.evaluate({**values, name: n}) for n in (0, 1, 2))
-        factor = at_one - offset
-        if at_two - at_one != factor or factor == 0:
+        ((monomial, factor),) = factors.items()
+        (name, power), *others = monomial
+        if others or power != 1 or not isinstance(name, str):
             return False
         value, rest = divmod(number - offset, factor)
         if rest:
@@ -191,20 +176,17 @@ def check_static(module: ir.Module) -> None:
 def _first_dynamic(module: ir.Module) -> ir.Value | None:
     entry = _entry_of(module)
     arguments = () if entry is None else entry.regions[0].blocks[0].arguments
-    for each in arguments:
-        kind = each.type
-        is_tensor = isinstance(kind, ir.RankedTensorType)
-        if is_tensor and not kind.has_static_shape and not is_bounded(kind):
-            return each
-    return None
+    return next((e for e in arguments if not is_static(e) and not is_bounded(e.type)), None)
+
+
+def is_static(value: ir.Value) -> bool:
+    """Whether a value is no tensor, or one whose sizes are numbers."""
+    kind = value.type
+    return not isinstance(kind, ir.RankedTensorType) or kind.has_static_shape
 
 
 def takes_sizes(module: ir.Module, given: Mapping[str, object]) -> bool:
-    """Whether a program has dynamic sizes, as arguments for them demand.
-
-    Args:
-        module: the program.
-        given: such arguments, by the names that users know; empty for missing ones.
+    """Whether a program has dynamic sizes, as given arguments for them demand, unless empty.
 
     Raises:
         UsageError: it has none, but an argument for them.
@@ -243,44 +225,38 @@ def signature_of(module: ir.Module) -> DynamicSignature:
     Raises:
         UsageError: an attribute with sizes is wrong.
     """
-    main = entry_of(module)
-    declared = read_symbols(module)
-    constant_names, _ = interface_attributes(main, GLOBAL_CONSTANT)
-    texts_of_sizes, _ = interface_attributes(main, SIZES)
+    main, declared = entry_of(module), read_symbols(module)
+    given = [interface_attributes(main, each)[0] for each in (GLOBAL_CONSTANT, SIZES)]
     found = enumerate(argument_names(main, text_of(module)))
     names = [name or f"%arg{index}" for index, name in found]
     symbols: dict[str, SizeSymbol] = {}
     arguments: list[SizedArgument] = []
     constants: dict[int, str] = {}
-    for index, argument in enumerate(main.regions[0].blocks[0].arguments):
-        name, place = constant_names[index], location_of(argument.location)
-        if name is not None:
-            if not isinstance(name, ir.StringAttr):
-                message = f"the attribute '{GLOBAL_CONSTANT}' of argument {index} is {name};"
+    block = main.regions[0].blocks[0]
+    for argument, name, constant, texts in zip(block.arguments, names, *given, strict=True):
+        index, kind, place = argument.arg_number, argument.type, location_of(argument.location)
+        if constant is not None:
+            if not isinstance(constant, ir.StringAttr):
+                message = f"the attribute '{GLOBAL_CONSTANT}' of argument {index} is {constant};"
                 message += ' expected the name of a size, such as "b"'
                 raise UsageError(error(message, place))
-            constants[index] = name.value
-            continue
-        if isinstance(argument.type, ir.UnrankedTensorType):
-            message = f"argument {names[index]} has the type {argument.type}; give it a rank, with"
-            message += " '?' for unknown sizes, such as tensor<?x?xf32>"
-            raise UsageError(error(message, place))
-        if not isinstance(argument.type, ir.RankedTensorType):
-            continue
-        texts = _texts_of(texts_of_sizes[index], argument)
-        sizes: list[Size] = []
-        for dim, (number, text) in enumerate(zip(argument.type.shape, texts, strict=True)):
-            if number >= 0:
-                sizes.append(Size.of(number))
-                continue
-            fresh = re.sub(r"\W+", "_", names[index].lstrip("%")).strip("_") + str(dim)
-            sizes.append(Size.parse(text, place) if text else Size.symbol(fresh))
-            for name in sorted(sizes[-1].symbols):
-                known = SizeSymbol(name, high=None if text else bounds_of(argument.type)[dim])
-                symbols.setdefault(name, declared.get(name) or known)
-        arguments.append(
-            SizedArgument(index, names[index], str(argument.type.element_type), tuple(sizes), place)
-        )
+            constants[index] = constant.value
+        elif isinstance(kind, ir.UnrankedTensorType):
+            message = f"argument {name} has the type {kind}; give it a rank, with '?' for unknown"
+            raise UsageError(error(f"{message} sizes, such as tensor<?x?xf32>", place))
+        elif isinstance(kind, ir.RankedTensorType):
+            sizes: list[Size] = []
+            for dim, text in enumerate(_texts_of(texts, argument)):
+                if kind.shape[dim] >= 0:
+                    sizes.append(Size.of(kind.shape[dim]))
+                    continue
+                fresh = re.sub(r"\W+", "_", name.lstrip("%")).strip("_") + str(dim)
+                sizes.append(Size.parse(text, place) if text else Size.symbol(fresh))
+                for each in sorted(sizes[-1].symbols):
+                    known = SizeSymbol(each, high=None if text else bounds_of(kind)[dim])
+                    symbols.setdefault(each, declared.get(each) or known)
+            element = str(kind.element_type)
+            arguments.append(SizedArgument(index, name, element, tuple(sizes), place))
     for name in constants.values():
         symbols.setdefault(name, declared.get(name) or SizeSymbol(name))
     for name in declared:
@@ -290,12 +266,7 @@ def signature_of(module: ir.Module) -> DynamicSignature:
 
 
 def write_sizes(entry: ir.Operation, sizes: Mapping[int, Sequence[object]]) -> None:
-    """Give arguments of a program the attribute with their sizes.
-
-    Args:
-        entry: the entry.
-        sizes: the sizes of the dimensions of arguments with `?`, by their indices.
-    """
+    """Give arguments with `?`, by their indices, the attribute with the sizes of dimensions."""
     written: dict[int, ir.Attribute | None] = {}
     for argument in entry.regions[0].blocks[0].arguments:
         index, shape = argument.arg_number, shape_of(argument.type)
@@ -312,11 +283,8 @@ def _texts_of(given: ir.Attribute | None, argument: ir.BlockArgument) -> list[st
     rank = ir.RankedTensorType(argument.type).rank
     if given is None:
         return [""] * rank
-    texts = (
-        [each.value for each in given if isinstance(each, ir.StringAttr)]
-        if isinstance(given, ir.ArrayAttr)
-        else []
-    )
+    each_of = given if isinstance(given, ir.ArrayAttr) else ()
+    texts = [each.value for each in each_of if isinstance(each, ir.StringAttr)]
     if len(texts) != rank:
         message = f"the attribute '{SIZES}' of argument {argument.arg_number} is {given}; expected"
         place = location_of(argument.location)

@@ -8,7 +8,7 @@ equal:
     Size.parse("b*4 + 2*b") == Size.parse("6*b")
     Size.parse("4*b").divisible_by(4)               # True
     Size.parse("b").divisible_by(4)                 # None: it depends on b
-    Size.parse("b").divisible_by(4, {"b": 8})       # True: b is a multiple of 8
+    Size.parse("b").divisible_by(4, {"b": SizeSymbol("b", multiple_of=8)})  # True
     Size.parse("4*b + 2").divisible_by(4)           # False
 """
 
@@ -16,12 +16,14 @@ from __future__ import annotations
 
 import ast
 import math
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from mlir_sdy.diagnostics import SourceLocation, UsageError, error
+from pyshardy.sizes.symbols import SizeSymbol
 
 Item = TypeVar("Item")
 
@@ -30,13 +32,7 @@ _MOST_POWER = 16
 
 @dataclass(frozen=True, slots=True)
 class Quotient:
-    """`floordiv(size, divisor)` or `mod(size, divisor)`.
-
-    Attributes:
-        function: `floordiv` or `mod`.
-        size: the dividend.
-        divisor: a positive integer.
-    """
+    """`floordiv(size, divisor)` or `mod(size, divisor)`, of a size and a positive integer."""
 
     function: str
     size: Size
@@ -51,13 +47,18 @@ Atom: TypeAlias = "str | Quotient"
 Number: TypeAlias = "int | Size"
 """A size that is an integer if it is known; see `number_of`."""
 
+Symbols: TypeAlias = "Mapping[str, SizeSymbol]"
+"""Symbols by their names, whose ranges and divisors are known."""
+
+_NONE: Symbols = {}
+
 Monomial: TypeAlias = "tuple[tuple[Atom, int], ...]"
 """Atoms with their powers, sorted by their texts; none for the constant term."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Size:
-    """A size; see the description of the module.
+    """A size, which is equal to a number if it is that for all values of symbols.
 
     Attributes:
         terms: the monomials with their coefficients, none of which is 0.
@@ -111,6 +112,12 @@ class Size:
             for name in ((atom,) if isinstance(atom, str) else atom.size.symbols)
         )
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, int | Size) and self.terms == size_of(other).terms
+
+    def __hash__(self) -> int:
+        return hash(self.terms if self.constant is None else self.constant)
+
     def __add__(self, other: Number) -> Size:
         return _canonical(_totals(*self.terms, *size_of(other).terms))
 
@@ -135,26 +142,25 @@ class Size:
     def __rsub__(self, other: int) -> Size:
         return -self + other
 
-    def floordiv(self, divisor: int) -> Size:
+    def __floordiv__(self, divisor: Number) -> Size:
         """Return the quotient by a positive integer, rounded down; exact if that is known."""
-        if all(count % divisor == 0 for _, count in self.terms):
-            return _canonical({each: count // divisor for each, count in self.terms})
-        constant = self.constant
-        if constant is not None:
-            return Size.of(constant // divisor)
-        for rest in self._remainders(divisor):
-            if (self + rest).mod(divisor) == rest:
-                return (self + rest).floordiv(divisor)
-        return _canonical({((Quotient("floordiv", self, divisor), 1),): 1})
+        by = _divisor(divisor)
+        if all(count % by == 0 for _, count in self.terms):
+            return _canonical({each: count // by for each, count in self.terms})
+        if self.constant is not None:
+            return Size.of(self.constant // by)
+        for rest in self._remainders(by):
+            if (self + rest) % by == rest:
+                return (self + rest) // by
+        return _canonical({((Quotient("floordiv", self, by), 1),): 1})
 
-    def mod(self, divisor: int) -> Size:
+    def __mod__(self, divisor: Number) -> Size:
         """Return the remainder of a division by a positive integer; a number if that is known."""
-        rest = _canonical({each: count % divisor for each, count in self.terms})
-        if rest.constant is not None:
-            return Size.of(rest.constant % divisor)
-        if rest in self._remainders(divisor):
+        by = _divisor(divisor)
+        rest = _canonical({each: count % by for each, count in self.terms})
+        if rest.constant is not None or rest in self._remainders(by):
             return rest
-        return _canonical({((Quotient("mod", rest, divisor), 1),): 1})
+        return _canonical({((Quotient("mod", rest, by), 1),): 1})
 
     def _remainders(self, divisor: int) -> list[Size]:
         """Return the remainders of divisions by an integer in the terms."""
@@ -172,64 +178,42 @@ class Size:
         Raises:
             KeyError: a symbol has no value.
         """
-        return sum(
-            count * math.prod(_value(atom, values) ** power for atom, power in monomial)
-            for monomial, count in self.terms
-        )
+        return self._at(values)
 
     def replaced(self, values: Mapping[str, Size]) -> Size:
         """Return the size with given sizes instead of symbols."""
-        total = Size.of(0)
-        for monomial, count in self.terms:
-            term = Size.of(count)
-            for atom, power in monomial:
-                if isinstance(atom, str):
-                    factor = values.get(atom) or Size.symbol(atom)
-                else:
-                    dividend = atom.size.replaced(values)
-                    function = Size.floordiv if atom.function == "floordiv" else Size.mod
-                    factor = function(dividend, atom.divisor)
-                term = math.prod([factor] * power, start=term)
-            total += term
-        return total
+        if self.symbols.isdisjoint(values):
+            return self
+        return size_of(self._at({name: Size.symbol(name) for name in self.symbols} | {**values}))
 
-    def divisible_by(self, divisor: int, multiples: Mapping[str, int] | None = None) -> bool | None:
+    def _at(self, values: Mapping[str, Any]) -> Any:
+        """Return the value for numbers, or for sizes, of its symbols."""
+        return sum(
+            count * math.prod(_value(atom, values) for atom, n in monomial for _ in range(n))
+            for monomial, count in self.terms
+        )
+
+    def divisible_by(self, divisor: int, symbols: Symbols = _NONE) -> bool | None:
         """Whether an integer divides the size; None if that depends on the symbols.
 
         A term is divisible if the divisor divides the product of its coefficient and the known
         divisors of its symbols. If all terms but the constant are, that one decides.
-
-        Args:
-            divisor: the positive integer.
-            multiples: known divisors of symbols, by their names.
         """
-        rest = self.scaled(multiples or {}).mod(divisor).constant
+        rest = (self._scaled(symbols) % divisor).constant
         return None if rest is None else rest == 0
 
-    def scaled(self, multiples: Mapping[str, int]) -> Size:
-        """Return the size with products instead of symbols, by the known divisors of these."""
-        products = {name: each for name, each in multiples.items() if each > 1}
-        of = {name: each * Size.symbol(name) for name, each in products.items()}
-        return self.replaced(of) if of else self
-
-    def bounds(self, ranges: Mapping[str, tuple[int, int | None]]) -> tuple[int | None, int | None]:
-        """Return the least and the largest value; None where there is no limit, or none is known.
-
-        Args:
-            ranges: the least and the largest value of each symbol; None for no limit.
-        """
-        least, largest = 0.0, 0.0
-        for monomial, count in self.terms:
-            low, high = 1.0, 1.0
-            for atom, power in monomial:
-                of_atom = _atom_bounds(atom, ranges)
-                low, high = low * of_atom[0] ** power, high * of_atom[1] ** power
-            least += count * (low if count > 0 else high)
-            largest += count * (high if count > 0 else low)
+    def bounds(self, symbols: Symbols = _NONE) -> tuple[int | None, int | None]:
+        """Return limits of the values, by those of symbols; None where none is known."""
+        least, largest = _limits(self._scaled(symbols), symbols)
         return (
-            int(least) if math.isfinite(least) else None,
-            int(largest) if math.isfinite(largest) else None,
+            None if least == -math.inf else int(least),
+            None if largest == math.inf else int(largest),
         )
+
+    def _scaled(self, symbols: Symbols) -> Size:
+        """Return the size with products instead of symbols, by the known divisors of these."""
+        known = (symbols[name] for name in self.symbols & symbols.keys())
+        return self.replaced({e.name: e.multiple_of * Size.symbol(e.name) for e in known})
 
     def __str__(self) -> str:
         text = ""
@@ -247,9 +231,9 @@ def size_of(number: Number) -> Size:
     return Size.of(number) if isinstance(number, int) else number
 
 
-def number_of(size: Size) -> Number:
+def number_of(size: Number) -> Number:
     """Return a size as an integer if it has no symbols."""
-    return size if size.constant is None else size.constant
+    return size if isinstance(size, int) or size.constant is None else size.constant
 
 
 def _text(factor: tuple[Atom, int]) -> tuple[str, int]:
@@ -269,24 +253,50 @@ def _canonical(terms: Mapping[Monomial, int]) -> Size:
     return Size(tuple(sorted(kept, key=lambda each: list(map(_text, each[0])))))
 
 
-def _value(atom: Atom, values: Mapping[str, int]) -> int:
+def _divisor(number: Number) -> int:
+    known = number_of(number)
+    if not isinstance(known, int) or known < 1:
+        raise ValueError(f"it is divided by '{known}', which is no positive integer")
+    return known
+
+
+def _value(atom: Atom, values: Mapping[str, Any]) -> Any:
     if isinstance(atom, str):
         return values[atom]
-    dividend = atom.size.evaluate(values)
-    return dividend // atom.divisor if atom.function == "floordiv" else dividend % atom.divisor
+    return _OPERATORS[atom.function](atom.size._at(values), atom.divisor)
 
 
-def _atom_bounds(atom: Atom, ranges: Mapping[str, tuple[int, int | None]]) -> tuple[float, float]:
-    if isinstance(atom, str):
-        low, high = ranges.get(atom, (0, None))
-        return low, math.inf if high is None else high
-    if atom.function == "mod":
-        return 0, atom.divisor - 1
-    least, largest = atom.size.bounds(ranges)
-    return (
-        0 if least is None else least // atom.divisor,
-        math.inf if largest is None else largest // atom.divisor,
-    )
+def _limits(of: Size | Atom, symbols: Symbols) -> tuple[float, float]:
+    """Return limits of a size that is scaled, or of an atom of one."""
+    match of:
+        case Size():
+            least, largest = 0, 0
+            for monomial, count in of.terms:
+                of_atoms = (_limits(atom, symbols) for atom, n in monomial for _ in range(n))
+                low, high = _product((count, count), *of_atoms)
+                least, largest = least + low, largest + high
+            return least, largest
+        case Quotient("mod", _, divisor):
+            return 0, divisor - 1
+        case Quotient(_, size, divisor):
+            low, high = (
+                end if math.isinf(end) else end // divisor for end in _limits(size, symbols)
+            )
+            return low, high
+        case str():
+            known = symbols.get(of, SizeSymbol(of))
+            step, high = known.multiple_of, math.inf if known.high is None else known.high
+            least = -(-known.low // step) if of in symbols else -math.inf
+            return least, high if math.isinf(high) else high // step
+
+
+def _product(*ranges: tuple[float, float]) -> tuple[float, float]:
+    """Return the least and the largest product of numbers in ranges."""
+    low, high = 1, 1
+    for limits in ranges:
+        ends = [one * other if one and other else 0 for one in (low, high) for other in limits]
+        low, high = min(ends), max(ends)
+    return low, high
 
 
 # --- Texts ----------------------------------------------------------------------------------------
@@ -309,26 +319,21 @@ def _read(node: ast.expr) -> Size:
             if not 0 <= power <= _MOST_POWER:
                 raise ValueError(f"a power is from 0 to {_MOST_POWER}")
             return math.prod([_read(left)] * power, start=Size.of(1))
-        case ast.BinOp(left=left, op=operator, right=right) if type(operator) in _OPERATORS:
-            return _OPERATORS[type(operator)](_read(left), _read(right))
-        case ast.Call(func=ast.Name(id="floordiv" | "mod" as function), args=[dividend, divisor]):
-            return _OPERATORS[ast.FloorDiv if function == "floordiv" else ast.Mod](
-                _read(dividend), _read(divisor)
-            )
+        case (
+            ast.BinOp(left=left, op=op, right=right)
+            | ast.Call(func=ast.Name(id=op), args=[left, right])
+        ) if (function := op if isinstance(op, str) else type(op)) in _OPERATORS:
+            return _OPERATORS[function](_read(left), _read(right))
         case _:
             raise ValueError(f"it has '{ast.unparse(node)}'")
 
 
-def _divisor(size: Size) -> int:
-    if size.constant is None or size.constant < 1:
-        raise ValueError(f"it is divided by '{size}', which is no positive integer")
-    return size.constant
-
-
-_OPERATORS: dict[type[ast.operator], Callable[[Size, Size], Size]] = {
-    ast.Add: Size.__add__,
-    ast.Sub: Size.__sub__,
-    ast.Mult: Size.__mul__,
-    ast.FloorDiv: lambda left, right: left.floordiv(_divisor(right)),
-    ast.Mod: lambda left, right: left.mod(_divisor(right)),
+_OPERATORS: dict[type[ast.operator] | str, Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    "floordiv": operator.floordiv,
+    "mod": operator.mod,
 }

@@ -13,15 +13,14 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
+from typing import Any
 
 from mlir_sdy.attributes import value_of
 from mlir_sdy.diagnostics import SourceLocation
 from mlir_sdy.discardable import get_discardable
-from mlir_sdy.host import identity, ir, location_of
+from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, OpShardingRule, TensorSharding, mesh_of
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import SCALAR_BODIES, may_have_regions, named_operations_in, terminator_of
@@ -39,16 +38,16 @@ from pyshardy.irtools.stablehlo_views import (
     ReduceScatterView,
     target_of,
 )
-from pyshardy.irtools.static_shapes import shape_operands_of
-from pyshardy.irtools.tensor_types import shape_of, with_shape
+from pyshardy.irtools.static_shapes import SIZES_OF, shape_operands_of
+from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.rules.families.pointwise import POINTWISE_OPERATIONS
 from pyshardy.rules.lookup import ShardingRuleLookup
 from pyshardy.rules.signature import OperationParts, TensorType
 from pyshardy.sizes.reduce_windows import DYNAMIC_REDUCE_WINDOW, window_numbers
-from pyshardy.sizes.signature import DynamicSignature, entry_of
-from pyshardy.sizes.size import Size
+from pyshardy.sizes.signature import DynamicSignature, entry_of, is_static
+from pyshardy.sizes.size import Number, Size, number_of
 from pyshardy.sizes.size_reader import DIMENSION_SIZE, SizeReader
-from pyshardy.sizes.symbols import SizeSymbol, bounds_of, read_symbols
+from pyshardy.sizes.symbols import SizeSymbol, read_symbols
 
 Place = tuple[int, int]
 """A dimension of a tensor: the position of the tensor, and the dimension."""
@@ -56,13 +55,9 @@ Place = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Equality:
-    """Two sizes that an operation demands equal, but whose expressions differ.
+    """Two sizes that an operation at a place demands equal, but whose expressions differ.
 
-    Attributes:
-        left: the one that the other one replaces, if it is a symbol.
-        right: the other one.
-        operation: the name of the operation.
-        place: where it is.
+    The right one replaces the left one, if that is a symbol.
     """
 
     left: Size
@@ -82,7 +77,6 @@ class SizeMap:
         module: the program, without calls.
         signature: its arguments.
         values: the values of symbols; sizes are expressions of the others.
-        in_place: whether values whose sizes are numbers get the static types.
 
     Attributes:
         equalities: the sizes that operations demand equal.
@@ -94,74 +88,49 @@ class SizeMap:
         module: ir.Module,
         signature: DynamicSignature,
         values: Mapping[str, int] | None = None,
-        *,
-        in_place: bool = False,
     ):
-        self._in_place = in_place
-        self._static: dict[Hashable, ir.Type | None] = {}
-        self._of_types: dict[ir.Type, tuple[Size, ...]] = {}
         block = entry_of(module).regions[0].blocks[0]
         given = {name: Size.of(value) for name, value in (values or {}).items()}
-        self._shapes: dict[tuple[Size, ...], tuple[Size, ...]] = {}  # one object for equal ones
         self.equalities: list[Equality] = []
         self.operations: list[tuple[ir.Operation, str]] = []
         self._lookup = ShardingRuleLookup.shared(module.context)
-        self._declared = read_symbols(module)
-        self._meshes = meshes_of(module)
+        self._declared, self._meshes = read_symbols(module), meshes_of(module)
         self._kept = frozenset(signature.constants.values())
         self._read: dict[ir.Value, Sequence[Size] | None] = {
             block.arguments[index]: [given.get(name) or Size.symbol(name)]
             for index, name in signature.constants.items()
         }
-        self._sizes: dict[ir.Value, Sequence[Size]] = {}
-        for each in signature.arguments:
-            if not _is_static(block.arguments[each.index]):
-                self._set(block.arguments[each.index], (s.replaced(given) for s in each.sizes))
+        self._reader = SizeReader(self._source, signature.symbols)
         self._equal: dict[str, Size] = {}
         self._numbers: dict[Size, int] = {}
-        self._factors: dict[int, Mapping[Place, int]] = {}
         self._made: dict[Hashable, list[Sequence[Size]]] = {}
-        names = (f"d{number}" for number in itertools.count(1))
-        bounds = partial(bounds_of, symbols=signature.symbols)
-        free = (name for name in names if name not in signature.symbols)
-        self._reader = SizeReader(self._source, bounds, free)
+        self._shapes: dict[Sequence[Size], Sequence[Size]] = {}  # one object for equal ones
+        self._of_types: dict[ir.Type, Sequence[Size]] = {}
+        self._sizes: dict[ir.Value, Sequence[Size]] = {}
+        for each in signature.arguments:
+            if not is_static(block.arguments[each.index]):
+                self._set(block.arguments[each.index], (s.replaced(given) for s in each.sizes))
         self._visit_block(block)
 
     def sizes(self, value: ir.Value) -> Sequence[Size]:
         """Return the sizes of the dimensions of a tensor."""
         known = self._sizes.get(value)
-        return self._of_type(value) if known is None else self.replaced(known)
-
-    def _of_type(self, value: ir.Value) -> Sequence[Size]:
+        if known is not None:
+            return self.replaced(known)
         kind = value.type
-        known = self._of_types.get(kind)
-        if known is None:
+        if kind not in self._of_types:
             shape = shape_of(kind)
             if min(shape, default=0) < 0:
-                fresh = [self._reader.fresh(value) if each < 0 else Size.of(each) for each in shape]
+                fresh = (self._reader.fresh(value) if n < 0 else Size.of(n) for n in shape)
                 return self._set(value, fresh)
-            known = self._of_types[kind] = tuple(map(Size.of, shape))
-        return known
+            self._of_types[kind] = tuple(map(Size.of, shape))
+        return self._of_types[kind]
 
     def _set(self, value: ir.Value, sizes: Iterable[Size]) -> Sequence[Size]:
-        """Give a value its sizes; or the type with them, if that is asked for."""
+        """Give a value its sizes."""
         shape = tuple(sizes)
-        shape = self._shapes.setdefault(shape, shape)
-        kind = self._with_sizes(value.type, shape) if self._in_place else None
-        if kind is None:
-            self._sizes[value] = shape
-        else:
-            value.set_type(kind)
+        self._sizes[value] = self._shapes.setdefault(shape, shape)
         return shape
-
-    def _with_sizes(self, kind: ir.Type, shape: tuple[Size, ...]) -> ir.Type | None:
-        """Return a type with sizes that are numbers; None for others."""
-        key = kind, id(shape)
-        if key not in self._static:
-            numbers = [each.constant for each in shape]
-            known = [each for each in numbers if each is not None and 0 <= each <= LARGEST]
-            self._static[key] = with_shape(kind, known) if len(known) == len(numbers) else None
-        return self._static[key]
 
     def replaced(self, sizes: Sequence[Size]) -> Sequence[Size]:
         """Return sizes in terms of the symbols that are left."""
@@ -188,13 +157,21 @@ class SizeMap:
         for name, size in self._equal.items():
             other = next((each for each in found if Size.symbol(each) == size), None)
             if other is not None and name in self._declared:
-                found[other] = _intersected(found[other], symbols[name])
+                found[other] = found[other].limited_as(symbols[name])
         return found
 
     def read(self, value: ir.Value) -> Sequence[Size] | None:
         """Return the elements of a vector of sizes; None if they aren't known."""
         found = self._reader.read(value)
         return None if found is None else self.replaced(found)
+
+    def bounds(self, size: Size) -> tuple[int | None, int | None]:
+        """Return limits of a size; None where none is known."""
+        return self._reader.bounds(size)
+
+    def vectors(self, operation: ir.Operation) -> list[Sequence[Size] | None]:
+        """Return the elements of the operands that determine the types of results."""
+        return [self.read(operation.operands[index]) for index in shape_operands(operation)]
 
     def _source(self, value: ir.Value) -> Sequence[Size] | None:
         if isinstance(value, ir.BlockArgument):
@@ -207,31 +184,17 @@ class SizeMap:
     # --- Walk -----------------------------------------------------------------------------------
 
     def _visit_block(self, block: ir.Block) -> None:
-        note, static = self.operations.append, self._static
         for view in block.operations:
             operation = view.operation
-            name = operation.name
-            note((operation, name))
-            if name in _POINTWISE:
-                if not self._in_place or self._sizes:
-                    self._visit(operation, name)
-                    continue
-                # All operands are static; the host verifies that their types fit.
-                result = operation.result
-                key = identity(result.type), identity(operation.operands[0].type)
-                known = static.get(key)
-                if known is None:
-                    self._visit(operation, name)
-                    static[key] = result.type
-                else:
-                    result.set_type(known)
-            elif name == "stablehlo.while":
+            name, operands = operation.name, list(operation.operands)
+            self.operations.append((operation, name))
+            if name == "stablehlo.while":
                 for region in operation.regions:
-                    self._keep(region.blocks[0].arguments, list(operation.operands))
+                    self._keep(region.blocks[0].arguments, operands)
                     self._visit_block(region.blocks[0])
                 returned = terminator_of(operation.regions[1].blocks[0]).operands
-                self._keep(operation.results, list(operation.operands))
-                self._equate_all(operation, [list(operation.operands), list(returned)])
+                self._keep(operation.results, operands)
+                self._equate_all(operation, [operands, list(returned)])
             elif name in _BRANCHES:
                 for region in operation.regions:
                     self._visit_block(region.blocks[0])
@@ -241,56 +204,53 @@ class SizeMap:
             elif name in COMPUTATIONS:
                 self._visit_computation(operation)
             elif name not in _WITHOUT:
-                self._visit(operation, name)
-                if may_have_regions(name) and name not in SCALAR_BODIES:
+                self._visit(operation, name, operands)
+                if name not in _POINTWISE and may_have_regions(name) and name not in SCALAR_BODIES:
                     self.operations += named_operations_in(operation, leaving_out=SCALAR_BODIES)[1:]
 
     def _keep(self, values: Sequence[ir.Value], sources: Sequence[ir.Value]) -> None:
         for value, source in zip(values, sources, strict=True):
-            if not _is_static(value):
+            if not is_static(value):
                 self._set(value, self._sizes.get(source) or self.sizes(source))
 
     def _visit_computation(self, operation: ir.Operation) -> None:
         """Visit a computation, in which the sizes of operands are divided by manual axes."""
-        body, manual = operation.regions[0].blocks[0], frozenset(manual_axes(operation))
-        entered, left = (
-            [[1] * len(shape_of(each.type)) for each in values]
-            if given is None
-            else [self._manual_shards(each, manual) for each in value_of(given).shardings]
-            for given, values in (
-                (get_discardable(operation, "in_shardings"), operation.operands),
-                (get_discardable(operation, "out_shardings"), operation.results),
-            )
-        )
-        for value, argument, counts in zip(
-            operation.operands, body.arguments, entered, strict=True
-        ):
+        body, operands = operation.regions[0].blocks[0], operation.operands
+        counts_of = self._shards(operation, "in_shardings", operands)
+        for value, argument, counts in zip(operands, body.arguments, counts_of, strict=True):
             pairs = zip(self.sizes(value), counts, strict=True)
-            if not _is_static(argument):
-                self._set(argument, (size.floordiv(count) for size, count in pairs))
+            if not is_static(argument):
+                self._set(argument, (size // count for size, count in pairs))
             if isinstance(value.type, ir.RankedTensorType) and not counts:
                 self._read[argument] = self.read(value)
         self._visit_block(body)
-        for value, result, counts in zip(
-            terminator_of(body).operands, operation.results, left, strict=True
-        ):
-            pairs = zip(self.sizes(value), counts, strict=True)
-            if not _is_static(result):
+        returned, results = terminator_of(body).operands, operation.results
+        counts_of = self._shards(operation, "out_shardings", results)
+        for value, result, counts in zip(returned, results, counts_of, strict=True):
+            if not is_static(result):
+                pairs = zip(self.sizes(value), counts, strict=True)
                 self._set(result, (size * count for size, count in pairs))
 
-    def _manual_shards(self, sharding: TensorSharding, manual: Collection[str]) -> list[int]:
-        """Return the numbers of shards along manual axes."""
-        mesh = mesh_of(sharding, self._meshes) or Mesh()
-        return [
-            mesh.axes_size(axis for axis in axes if axis.name in manual)
-            for axes in sharding.dim_axes
-        ]
+    def _shards(
+        self, operation: ir.Operation, attribute: str, values: Iterable[ir.Value]
+    ) -> Iterator[list[int]]:
+        """Yield the numbers of shards of the dimensions of values along manual axes."""
+        given, manual = get_discardable(operation, attribute), frozenset(manual_axes(operation))
+        shardings: Sequence[TensorSharding] = () if given is None else value_of(given).shardings
+        for value, sharding in itertools.zip_longest(values, shardings):
+            if sharding is None:
+                yield [1] * len(shape_of(value.type))
+                continue
+            mesh = mesh_of(sharding, self._meshes) or Mesh()
+            yield [
+                mesh.axes_size(axis for axis in axes if axis.name in manual)
+                for axes in sharding.dim_axes
+            ]
 
-    def _visit(self, operation: ir.Operation, name: str) -> None:
-        operands, known = list(operation.operands), self._sizes
-        of_operands = [known.get(each) for each in operands]
+    def _visit(self, operation: ir.Operation, name: str, operands: Sequence[ir.Value]) -> None:
+        of_operands = list(map(self._sizes.get, operands))
         results = list(operation.results)
-        is_known = of_operands.count(None) == len(operands) and all(map(_is_static, results))
+        is_known = of_operands.count(None) == len(operands) and all(map(is_static, results))
         if is_known or not results:
             return
         if name in _POINTWISE:
@@ -298,57 +258,46 @@ class SizeMap:
                 self._equate_all(operation, [[each] for each in operands])
             self._keep(results, operands[:1])
             return
-        kind = _kind_of(operation, name)
+        kind = target_of(operation) if name == "stablehlo.custom_call" else name
         rule_key = None
-        if kind == name and name not in _FUNCTIONS:
+        if kind == name and name not in _FUNCTIONS and name not in _FIRST_SIZE:
             rule_key = self._lookup.rule_key(OperationParts(operation, name, operands, results))
         key = (rule_key, *map(id, of_operands))
         made = None if rule_key is None else self._made.get(key)
         if made is None:
-            counts = len(self.equalities), len(self._reader.scalars)
-            made = self._sizes_of_results(operation, kind)
+            counts = len(self.equalities), len(self.scalars)
+            made = self._sizes_of_results(operation, _FUNCTIONS.get(kind, _of_shapes))
             if rule_key is not None and counts == (len(self.equalities), len(self.scalars)):
                 self._made[key] = made
         for value, shape in zip(results, made, strict=True):
-            if shape:
+            if not is_static(value):
                 self._set(value, shape)
 
-    def _sizes_of_results(self, operation: ir.Operation, kind: str) -> list[Sequence[Size]]:
-        """Return the sizes of results; none for static ones."""
+    def _sizes_of_results(
+        self, operation: ir.Operation, find: Callable[[SizeMap, ir.Operation], _Found]
+    ) -> list[Sequence[Size]]:
         operands, results = list(operation.operands), list(operation.results)
-        found = _FUNCTIONS.get(kind, _of_call)(self, operation)
-        shapes = [() if _is_static(each) else shape_of(each.type) for each in results]
-        is_missing = any(
-            number < 0 and (index, dim) not in found
-            for index, shape in enumerate(shapes)
-            for dim, number in enumerate(shape)
-        )
-        factors: Mapping[Place, int] = {}
-        of_factors: dict[int | None, Size] = {}
-        if is_missing or operation.name in _ALIKE:
+        found = dict(find(self, operation))
+        shapes = [() if is_static(each) else shape_of(each.type) for each in results]
+        places = [(at, dim) for at, shape in enumerate(shapes) for dim in range(len(shape))]
+        missing = [at for at in places if shapes[at[0]][at[1]] < 0 and at not in found]
+        if missing or operation.name in _ALIKE:
             types = (list(map(self._type, each)) for each in (operands, results))
-            rule = self._lookup.rule_for_types(operation, *types)
-            if id(rule) not in self._factors:
-                self._factors[id(rule)] = _factors(rule)
-            factors = self._factors[id(rule)]
+            factors = _factors(self._lookup.rule_for_types(operation, *types))
+            of_factors: dict[int, Size] = {}
             for index, value in enumerate(operands):
                 for dim, size in enumerate(self.sizes(value)):
-                    factor = factors.get((index, dim))
-                    other = size if factor is None else of_factors.setdefault(factor, size)
-                    if other != size and operation.name in _ALIKE:
-                        self.equate(operation, other, size)
-        made: list[Sequence[Size]] = []
-        for index, shape in enumerate(shapes):
-            sizes = tuple(
-                Size.of(number)
-                if number >= 0
-                else found.get((index, dim))
-                or of_factors.get(factors.get((len(operands) + index, dim)))
-                or self._reader.fresh(results[index])
-                for dim, number in enumerate(shape)
-            )
-            made.append(self._shapes.setdefault(sizes, sizes))
-        return made
+                    if (index, dim) in factors:
+                        other = of_factors.setdefault(factors[index, dim], size)
+                        if other != size and operation.name in _ALIKE:
+                            self.equate(operation, other, size)
+            for index, dim in missing:
+                size = of_factors.get(factors.get((len(operands) + index, dim), -1))
+                found[index, dim] = size or self._reader.fresh(results[index])
+        return [
+            tuple(Size.of(n) if n >= 0 else found[index, dim] for dim, n in enumerate(shape))
+            for index, shape in enumerate(shapes)
+        ]
 
     def _type(self, value: ir.Value) -> TensorType | None:
         """Return the type with a number for each expression, which no static size has."""
@@ -356,15 +305,15 @@ class SizeMap:
         if tensor is None or tensor.is_static:
             return tensor
         known = self._sizes.get(value)
-        if known is None:
-            return tensor
-        shape = [self._number(each) for each in self.replaced(known)]
-        return TensorType(tuple(shape), tensor.element_type)
+        return (
+            tensor
+            if known is None
+            else TensorType(tuple(map(self._number, self.replaced(known))), tensor.element_type)
+        )
 
     def _number(self, size: Size) -> int:
-        constant = size.constant
-        if constant is not None:
-            return constant
+        if size.constant is not None:
+            return size.constant
         return self._numbers.setdefault(size, _FIRST_NUMBER + len(self._numbers))
 
     def _equate_all(self, operation: ir.Operation, several: Sequence[Sequence[ir.Value]]) -> None:
@@ -377,42 +326,22 @@ class SizeMap:
     def equate(self, operation: ir.Operation, one: Size, other: Size) -> None:
         """Note that two sizes are equal; a symbol is replaced by the other size."""
         one, other = self.replaced([one, other])
-        kept = self._kept  # an argument has the value
         if one == other or (one.constant is not None and other.constant is not None):
             return
+        place = location_of(operation.location)
         pairs = [
             (name, size)
             for symbol, size in ((other, one), (one, other))
-            for name in symbol.symbols
-            if symbol == Size.symbol(name) and name not in size.symbols and name not in kept
+            for name in symbol.symbols - size.symbols - self._kept  # arguments have their values
+            if symbol == Size.symbol(name)
         ]
-        place = location_of(operation.location)
         if not pairs:
             self.equalities.append(Equality(one, other, operation.name, place))
             return
-        unknown = self._reader.scalars
-        name, size = min(
-            pairs, key=lambda each: (each[0] not in unknown, each[0] in self._declared)
-        )
+        name, size = min(pairs, key=lambda e: (e[0] not in self.scalars, e[0] in self._declared))
         self.equalities.append(Equality(Size.symbol(name), size, operation.name, place))
         new = {name: size}
         self._equal = {key: each.replaced(new) for key, each in self._equal.items()} | new
-
-
-def _intersected(one: SizeSymbol, other: SizeSymbol) -> SizeSymbol:
-    highs = [each for each in (one.high, other.high) if each is not None]
-    return replace(
-        one,
-        low=max(one.low, other.low),
-        high=min(highs, default=None),
-        multiple_of=math.lcm(one.multiple_of, other.multiple_of),
-        hint=one.hint or other.hint,
-    )
-
-
-def _is_static(value: ir.Value) -> bool:
-    kind = value.type
-    return not isinstance(kind, ir.RankedTensorType) or kind.has_static_shape
 
 
 def _factors(rule: OpShardingRule | None) -> dict[Place, int]:
@@ -463,31 +392,45 @@ _ALIKE_RESULTS = (
 
 # --- Operations whose results have sizes that no operand has --------------------------------------
 
+_FIRST_SIZE = {
+    **{name: first for name, (_, first, _) in SIZES_OF.items()},
+    "stablehlo.dynamic_conv": 2,
+    "stablehlo.rng": 2,
+}
+"""The first operand that determines the type of the result, as do those behind it."""
+
+
+def shape_operands(operation: ir.Operation) -> Sequence[int]:
+    """Return the positions of the operands that determine the types of results."""
+    count = len(operation.operands)
+    if operation.name != "stablehlo.custom_call":
+        return range(_FIRST_SIZE.get(operation.name, count), count)
+    if target_of(operation) == DYNAMIC_REDUCE_WINDOW:
+        return range(count - 5, count)
+    return shape_operands_of(operation)
+
+
 _Found = Mapping[Place, Size]
-_Sizes = Sequence[Size]
+_Numbers = Sequence[Number]
 
 
-def _kind_of(operation: ir.Operation, name: str) -> str:
-    """Return the name of an operation, or the target of a custom call."""
-    return target_of(operation) if name == "stablehlo.custom_call" else name
+def _of_shapes(sizes: SizeMap, operation: ir.Operation) -> _Found:
+    """Find the sizes in operands that are the shapes of results."""
+    vectors = enumerate(sizes.vectors(operation))
+    return {(at, dim): size for at, vector in vectors for dim, size in enumerate(vector or ())}
 
 
 def _of_broadcast(sizes: SizeMap, operation: ir.Operation) -> _Found:
     """Find the sizes in the operand with them, which those of the value are, unless 1."""
-    found = _of_last_operand(sizes, operation)
+    found = _of_shapes(sizes, operation)
     targets, shape = BroadcastView(operation).broadcast_dimensions, operation.operands[0]
     given = get_discardable(operation, "known_expanding_dimensions")
     expanding = () if given is None else tuple(ir.DenseI64ArrayAttr(given))
     for dim, (target, size) in enumerate(zip(targets, sizes.sizes(shape), strict=True)):
         asked = found.get((0, target), size)
-        if asked is not size and size.constant != 1 and dim not in expanding:
+        if asked is not size and size != 1 and dim not in expanding:
             sizes.equate(operation, asked, size)
     return found
-
-
-def _of_last_operand(sizes: SizeMap, operation: ir.Operation) -> _Found:
-    vector = sizes.read(operation.operands[len(operation.operands) - 1]) or ()
-    return {(0, dim): size for dim, size in enumerate(vector)}
 
 
 def _of_operands(sizes: SizeMap, operation: ir.Operation) -> _Found:
@@ -496,22 +439,14 @@ def _of_operands(sizes: SizeMap, operation: ir.Operation) -> _Found:
     return {(index, dim): n for index, each in pairs for dim, n in enumerate(sizes.sizes(each))}
 
 
-def _of_call(sizes: SizeMap, operation: ir.Operation) -> _Found:
-    """Find the sizes of results in the operands that a call names."""
-    given = shape_operands_of(operation)
-    vectors = [sizes.read(operation.operands[index]) or () for index in given]
-    return {(at, dim): n for at, vector in enumerate(vectors) for dim, n in enumerate(vector)}
-
-
 def _of_collective(sizes: SizeMap, operation: ir.Operation) -> _Found:
     """Find the sizes of dimensions that are gathered, scattered, or exchanged."""
-    found = list(sizes.sizes(operation.operands[0]))
+    found = sizes.sizes(operation.operands[0])
     if operation.name == "stablehlo.all_to_all":
-        view = AllToAllView(operation)
-        split, joined, count = view.split_dimension, view.concat_dimension, view.split_count
-        found[split] = found[split].floordiv(count)
-        found[joined] *= count
-        return {(0, dim): size for dim, size in enumerate(found)}
+        view, result = AllToAllView(operation), list(found)
+        result[view.split_dimension] //= view.split_count
+        result[view.concat_dimension] *= view.split_count
+        return {(0, dim): size for dim, size in enumerate(result)}
     groups = CollectiveView(operation).replica_groups
     if not isinstance(groups, ir.DenseIntElementsAttr):
         return {}
@@ -520,7 +455,7 @@ def _of_collective(sizes: SizeMap, operation: ir.Operation) -> _Found:
         dim = AllGatherView(operation).all_gather_dim
         return {(0, dim): found[dim] * count}
     dim = ReduceScatterView(operation).scatter_dimension
-    return {(0, dim): found[dim].floordiv(count)}
+    return {(0, dim): found[dim] // count}
 
 
 def _of_concatenation(sizes: SizeMap, operation: ir.Operation) -> _Found:
@@ -529,41 +464,26 @@ def _of_concatenation(sizes: SizeMap, operation: ir.Operation) -> _Found:
     return {(0, dim): sum(parts, start=Size.of(0))}
 
 
-def _vectors(sizes: SizeMap, operands: Iterable[ir.Value]) -> list[Sequence[Size]] | None:
-    """Return the sizes in operands; None if they aren't known."""
-    found = [sizes.read(each) for each in operands]
-    known = [each for each in found if each is not None]
-    return known if len(known) == len(found) else None
-
-
 def _of_pad(sizes: SizeMap, operation: ir.Operation) -> _Found:
-    value, _, *vectors = operation.operands
-    amounts = (
-        _vectors(sizes, vectors)
-        if vectors
-        else [list(map(Size.of, each)) for each in PadView(operation).amounts]
-    )
+    is_static = operation.name == "stablehlo.pad"
+    amounts = PadView(operation).amounts if is_static else sizes.vectors(operation)
+    shape = sizes.sizes(operation.operands[0])
     return {
-        (0, dim): (size - 1) * (inner.constant + 1) + 1 + low + high
-        for dim, (size, low, high, inner) in enumerate(
-            zip(sizes.sizes(value), *amounts, strict=True) if amounts else ()
-        )
-        if inner.constant is not None
+        (0, dim): (size - 1) * (inner + 1) + 1 + low + high
+        for dim, (size, low, high, inner) in enumerate(_columns(shape, *amounts))
     }
 
 
 def _of_slice(sizes: SizeMap, operation: ir.Operation) -> _Found:
-    bounds = _vectors(sizes, list(operation.operands)[1:])
     return {
-        (0, dim): (limit - start + step.constant - 1).floordiv(step.constant)
-        for dim, (start, limit, step) in enumerate(zip(*bounds, strict=True) if bounds else ())
-        if step.constant
+        (0, dim): (limit - start + step - 1) // step
+        for dim, (start, limit, step) in enumerate(_columns(*sizes.vectors(operation)))
+        if number_of(step) in _DISTANCES
     }
 
 
 def _of_gather(sizes: SizeMap, operation: ir.Operation) -> _Found:
-    numbers = GatherView(operation).dimension_numbers
-    taken = sizes.read(operation.operands[2])
+    numbers, (taken,) = GatherView(operation).dimension_numbers, sizes.vectors(operation)
     without = {*numbers.collapsed_slice_dims, *numbers.operand_batching_dims}
     kept = [size for dim, size in enumerate(taken or ()) if dim not in without]
     return {(0, dim): size for dim, size in zip(numbers.offset_dims, kept, strict=False)}
@@ -573,56 +493,56 @@ def _of_convolution(sizes: SizeMap, operation: ir.Operation) -> _Found:
     view, shape = ConvolutionView(operation), sizes.sizes(operation.operands[0])
     numbers, kernel = view.dimension_numbers, sizes.sizes(operation.operands[1])
     ones = [1] * len(numbers.input_spatial_dimensions)
-    steps = view.window_strides, view.lhs_dilation, view.rhs_dilation
     if operation.name == "stablehlo.convolution":
-        pairs = list(view.padding) or [(0, 0)] * len(ones)
-        edges: _Sizes | None = [Size.of(each) for pair in pairs for each in pair]
+        edges = [each for pair in view.padding or [(0, 0)] * len(ones) for each in pair]
     else:
-        edges = sizes.read(operation.operands[2])
+        (edges,) = sizes.vectors(operation)
     counts = _windows(
         [shape[dim] for dim in numbers.input_spatial_dimensions],
         [kernel[dim] for dim in numbers.kernel_spatial_dimensions],
-        [list(map(Size.of, each or ones)) for each in steps],
+        view.window_strides or ones,
+        view.lhs_dilation or ones,
+        view.rhs_dilation or ones,
         edges,
     )
     return {(0, dim): n for dim, n in zip(numbers.output_spatial_dimensions, counts, strict=False)}
 
 
 def _of_windows(sizes: SizeMap, operation: ir.Operation) -> _Found:
-    vectors = (
-        [list(map(Size.of, each)) for each in window_numbers(operation)]
-        if operation.name == "stablehlo.reduce_window"
-        else _vectors(sizes, list(operation.operands)[-5:])
-    )
-    if vectors is None:
-        return {}
-    window, *steps, edges = vectors
-    counts = _windows(sizes.sizes(operation.operands[0]), window, steps, edges)
+    is_static = operation.name == "stablehlo.reduce_window"
+    vectors = window_numbers(operation) if is_static else sizes.vectors(operation)
+    counts = _windows(sizes.sizes(operation.operands[0]), *vectors)
     results = range(len(operation.results))
     return {(index, dim): size for index in results for dim, size in enumerate(counts)}
 
 
-def _windows(
-    shape: _Sizes, windows: _Sizes, steps: Sequence[_Sizes], edges: _Sizes | None
-) -> list[Size]:
+def _windows(shape: _Numbers, *vectors: _Numbers | None) -> list[Size]:
     """Return the numbers of windows; none if the distances aren't numbers.
 
     Args:
         shape: the sizes of dimensions.
-        windows: the sizes of windows.
-        steps: the distances of windows, of elements, and of elements of a window.
-        edges: the positions before and after each dimension.
+        vectors: the sizes of windows, their distances, those of elements, those of elements of a
+            window, and the positions before and after each dimension.
     """
+    *columns, edges = vectors
     found: list[Size] = []
-    for dim, (size, window, *each) in enumerate(zip(shape, windows, *steps, strict=True)):
-        stride, dilation, inner = (step.constant for step in each)
-        if not stride or not dilation or not inner or edges is None:
+    for dim, (size, window, *steps) in enumerate(_columns(shape, *columns)):
+        if edges is None or not all(number_of(step) in _DISTANCES for step in steps):
             return []
+        stride, dilation, inner = steps
         reach, extent = (window - 1) * inner, (size - 1) * dilation  # from the first to the last
         low, high = edges[2 * dim : 2 * dim + 2]
-        found.append((low + extent + high - reach).floordiv(stride) + 1)
+        found.append((low + extent + high - reach) // stride + 1)
     return found
 
+
+def _columns(*vectors: _Numbers | None) -> Iterable[Sequence[Any]]:
+    """Return the numbers of each dimension; none if a vector isn't known."""
+    known = [each for each in vectors if each is not None]
+    return zip(*known, strict=True) if len(known) == len(vectors) else ()
+
+
+_DISTANCES = range(1, LARGEST)
 
 _FUNCTIONS: Mapping[str, Callable[[SizeMap, ir.Operation], _Found]] = {
     DYNAMIC_REDUCE_WINDOW: _of_windows,
@@ -634,12 +554,9 @@ _FUNCTIONS: Mapping[str, Callable[[SizeMap, ir.Operation], _Found]] = {
     "stablehlo.dynamic_broadcast_in_dim": _of_broadcast,
     "stablehlo.dynamic_conv": _of_convolution,
     "stablehlo.dynamic_gather": _of_gather,
-    "stablehlo.dynamic_iota": _of_last_operand,
     "stablehlo.dynamic_pad": _of_pad,
-    "stablehlo.dynamic_reshape": _of_last_operand,
     "stablehlo.pad": _of_pad,
     "stablehlo.real_dynamic_slice": _of_slice,
     "stablehlo.reduce_scatter": _of_collective,
     "stablehlo.reduce_window": _of_windows,
-    "stablehlo.rng": _of_last_operand,
 }

@@ -3,20 +3,18 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from mlir_sdy.host import ir
 from pyshardy.irtools.constants import constant_integers
-from pyshardy.irtools.stablehlo_views import (
-    BroadcastView,
-    CompareView,
-    ConcatenateView,
-    SliceView,
-)
+from pyshardy.irtools.stablehlo_views import BroadcastView, CompareView, ConcatenateView, SliceView
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.sizes.size import Size
+from pyshardy.sizes.symbols import SizeSymbol
 
 DIMENSION_SIZE = "stablehlo.get_dimension_size"
 
@@ -32,28 +30,39 @@ class SizeReader:
     Args:
         source: returns the sizes of a value that is computed from nothing else, such as the size of
             a dimension; None for other values.
-        bounds: returns the least and the largest value of a size.
-        names: the names of scalars that are symbols.
+        symbols: the symbols of arguments.
 
     Attributes:
         scalars: the scalars that are symbols, by their names.
     """
 
     def __init__(
-        self,
-        source: Callable[[ir.Value], Sequence[Size] | None],
-        bounds: Bounds,
-        names: Iterator[str],
+        self, source: Callable[[ir.Value], Sequence[Size] | None], symbols: Mapping[str, SizeSymbol]
     ):
-        self._source, self._bounds, self._names = source, bounds, names
+        self._source, self._symbols = source, dict(symbols)
+        names = (f"d{number}" for number in itertools.count(1))
+        self._names = (name for name in names if name not in symbols)
         self._known: dict[ir.Value, Sequence[Size] | None] = {}
         self.scalars: dict[str, ir.Value] = {}
 
-    def fresh(self, value: ir.Value) -> Size:
-        """Return a symbol for a size without an expression, which arises at a value."""
+    def fresh(self, value: ir.Value, low: float = 0, high: float = math.inf) -> Size:
+        """Return a symbol for a size without an expression, which arises at a value.
+
+        Args:
+            value: the value.
+            low: the least value of the size; that of a scalar argument isn't known.
+            high: the largest one.
+        """
         name = next(self._names)
         self.scalars[name] = value
+        if low > -math.inf:
+            largest = None if high == math.inf else int(high)
+            self._symbols[name] = SizeSymbol(name, int(low), largest)
         return Size.symbol(name)
+
+    def bounds(self, size: Size) -> tuple[int | None, int | None]:
+        """Return limits of a size; None where none is known."""
+        return size.bounds(self._symbols)
 
     def read(self, value: ir.Value) -> Sequence[Size] | None:
         """Return the elements of a vector, or of a scalar; None if they aren't known."""
@@ -63,10 +72,31 @@ class SizeReader:
             found = self._read(value) if is_small else None
             if found is None and not shape:
                 found = [None]
-            self._known[value] = (
-                None if found is None else [each or self.fresh(value) for each in found]
-            )
+            if found is not None:
+                found = [each or self.fresh(value, *self._limits(value)) for each in found]
+            self._known[value] = found
         return self._known[value]
+
+    def _limits(self, value: ir.Value) -> tuple[float, float]:
+        """Return limits of a scalar without an expression."""
+        operation = value.owner
+        if isinstance(operation, ir.Block) or operation.name not in _BETWEEN:
+            return -math.inf, math.inf
+        limits: list[tuple[float, float]] = []
+        for operand in operation.operands:
+            sizes = self.read(operand) or ()
+            low, high = self.bounds(sizes[0]) if len(sizes) == 1 else (None, None)
+            limits.append((-math.inf if low is None else low, math.inf if high is None else high))
+        lows, highs = zip(*limits, strict=True)
+        match operation.name:
+            case "stablehlo.clamp":
+                return min(max(lows[:2]), lows[2]), min(max(highs[:2]), highs[2])
+            case "stablehlo.maximum":
+                return max(lows), max(highs)
+            case "stablehlo.minimum":
+                return min(lows), min(highs)
+            case _:
+                return min(lows[1:]), max(highs[1:])
 
     def _read(self, value: ir.Value) -> Sequence[Size | None] | None:
         numbers = constant_integers(value)
@@ -82,17 +112,22 @@ class SizeReader:
         known = [each for each in operands if each is not None]
         if len(known) < len(operands):
             return None
-        return _READ[operation.name](operation, known, self._bounds)
+        return _READ[operation.name](operation, known, self.bounds)
 
 
 def holds_sizes(tensor: ir.Type) -> bool:
-    """Whether a type has integers that are as large as sizes, or predicates."""
-    if not isinstance(tensor, ir.RankedTensorType):
-        return False
-    element = tensor.element_type
-    is_integer = isinstance(element, ir.IntegerType) and element.width in (1, 32, 64)
-    return is_integer or isinstance(element, ir.IndexType)
+    """Whether a type has integers that are as large as sizes, or predicates.
 
+    Unsigned integers, such as those of random numbers, wrap around.
+    """
+    element = tensor.element_type if isinstance(tensor, ir.RankedTensorType) else None
+    if isinstance(element, ir.IntegerType):
+        return element.width in (1, 32, 64) and not element.is_unsigned
+    return isinstance(element, ir.IndexType)
+
+
+_BETWEEN = frozenset(f"stablehlo.{name}" for name in ("clamp", "maximum", "minimum", "select"))
+"""Operations whose results have limits by those of their operands."""
 
 _MOST_ELEMENTS = 64
 """The elements of a vector that are sizes."""
@@ -128,44 +163,13 @@ def _cut(operation: ir.Operation, operands: _Sizes, _: Bounds) -> Sequence[Size]
     return operands[0][view.start_indices[0] : view.limit_indices[0] : view.strides[0]]
 
 
-def _each(function: Callable[..., Size | None], *, with_bounds: bool = False) -> _Function:
-    """Return a function that applies one to the elements of operands of equal shapes."""
-
-    def combined(_: ir.Operation, operands: _Sizes, bounds: Bounds) -> Sequence[Size | None] | None:
-        if len({*map(len, operands)}) > 1:
-            return None  # a predicate that selects whole vectors
-        more = (bounds,) if with_bounds else ()
-        return [function(*each, *more) for each in zip(*operands, strict=True)]
-
-    return combined
-
-
-def _quotient(size: Size, divisor: Size) -> Size | None:
-    """Return a quotient, which is rounded to zero; sizes are positive."""
-    if not divisor.constant or (divisor.constant < 0 and size.constant is None):
-        return None
-    if size.constant is None:
-        return size.floordiv(divisor.constant)
-    sign = 1 if (size.constant < 0) == (divisor.constant < 0) else -1
-    return Size.of(sign * (abs(size.constant) // abs(divisor.constant)))
-
-
-def _rest(size: Size, divisor: Size) -> Size | None:
-    if size.constant is None:
-        return size.mod(divisor.constant) if divisor.constant and divisor.constant > 0 else None
-    quotient = _quotient(size, divisor)
-    return None if quotient is None else size - quotient * divisor
-
-
-# --- Decisions ------------------------------------------------------------------------------------
-
-
-def _is_less(one: Size, other: Size, bounds: Bounds) -> bool | None:
-    """Whether a size is always less than another one, or never; None if that isn't known."""
-    low, high = bounds(one - other)
-    if high is not None and high < 0:
-        return True
-    return False if low is not None and low >= 0 else None
+def _each(operation: ir.Operation, operands: _Sizes, bounds: Bounds) -> Sequence[Size | None]:
+    """Return the elements of an elementwise operation; scalars are operands of all elements."""
+    count, decide = math.prod(shape_of(operation.results[0].type)), _DECIDED.get(operation.name)
+    spread = ([*each] * (count if len(each) == 1 else 1) for each in operands)
+    if decide is not None:
+        return [decide(*each, bounds) for each in zip(*spread, strict=True)]
+    return [_SIMPLE[operation.name](*each) for each in zip(*spread, strict=True)]
 
 
 def _compared(operation: ir.Operation, operands: _Sizes, bounds: Bounds) -> Sequence[Size] | None:
@@ -181,10 +185,61 @@ def _compared(operation: ir.Operation, operands: _Sizes, bounds: Bounds) -> Sequ
     return None if value is None else [Size.of(int(value != is_negated))]
 
 
+# --- Elements -------------------------------------------------------------------------------------
+
+
+def _is_less(one: Size, other: Size, bounds: Bounds) -> bool | None:
+    """Whether a size is always less than another one, or never; None if that isn't known."""
+    low, high = bounds(one - other)
+    if high is not None and high < 0:
+        return True
+    return False if low is not None and low >= 0 else None
+
+
+def _ordered(one: Size, other: Size, bounds: Bounds) -> tuple[Size | None, Size | None]:
+    """Return the lesser and the greater of two sizes; None if that isn't known."""
+    if _is_less(other, one, bounds) is False:
+        return one, other
+    return (other, one) if _is_less(one, other, bounds) is False else (None, None)
+
+
+def _least(one: Size, other: Size, bounds: Bounds) -> Size | None:
+    return _ordered(one, other, bounds)[0]
+
+
+def _greatest(one: Size, other: Size, bounds: Bounds) -> Size | None:
+    return _ordered(one, other, bounds)[1]
+
+
+def _sign(size: Size, bounds: Bounds) -> Size | None:
+    return Size.of(1) if _is_less(Size.of(0), size, bounds) else None
+
+
+def _clamped(low: Size, size: Size, high: Size, bounds: Bounds) -> Size | None:
+    above = high if low == high else _ordered(size, low, bounds)[1]
+    return None if above is None else _ordered(above, high, bounds)[0]
+
+
+def _quotient(size: Size, divisor: Size, bounds: Bounds) -> Size | None:
+    """Return a quotient, which is rounded to zero."""
+    known, by = size.constant, divisor.constant
+    if known is not None and by:
+        return Size.of((1 if (known < 0) == (by < 0) else -1) * (abs(known) // abs(by)))
+    return size // by if by and by > 0 and _is_less(size, Size.of(0), bounds) is False else None
+
+
+def _rest(size: Size, divisor: Size, bounds: Bounds) -> Size | None:
+    quotient = _quotient(size, divisor, bounds)
+    if quotient is None or divisor.constant is None:
+        return None
+    return size % divisor if size.constant is None else size - quotient * divisor
+
+
 def _both(one: Size, other: Size) -> Size | None:
-    if one.constant == 0 or other.constant == 0:
-        return Size.of(0)
-    return other if one.constant == 1 else one if other.constant == 1 else None
+    """Return the bits that two numbers have, or two predicates."""
+    if one.constant is not None and other.constant is not None:
+        return Size.of(one.constant & other.constant)
+    return Size.of(0) if 0 in (one, other) else None
 
 
 def _selected(predicate: Size, one: Size, other: Size) -> Size | None:
@@ -193,51 +248,33 @@ def _selected(predicate: Size, one: Size, other: Size) -> Size | None:
     return None if predicate.constant is None else one if predicate.constant else other
 
 
-def _least(one: Size, other: Size, bounds: Bounds) -> Size | None:
-    less = _is_less(one, other, bounds)
-    if less is None:
-        return one if _is_less(other, one, bounds) is False else None
-    return one if less else other
+_SIMPLE: dict[str, Callable[..., Size | None]] = {
+    "stablehlo.add": operator.add,
+    "stablehlo.and": _both,
+    "stablehlo.multiply": operator.mul,
+    "stablehlo.select": _selected,
+    "stablehlo.subtract": operator.sub,
+}
+"""Elementwise operations that need no limits of sizes."""
 
-
-def _greatest(one: Size, other: Size, bounds: Bounds) -> Size | None:
-    least = _least(one, other, bounds)
-    return None if least is None else other if least == one else one
-
-
-def _clamped(operation: ir.Operation, operands: _Sizes, bounds: Bounds) -> Sequence[Size | None]:
-    count = math.prod(shape_of(operation.results[0].type))
-    low, value, high = ([*each] * (count if len(each) == 1 else 1) for each in operands)
-    found: list[Size | None] = []
-    for least, size, most in zip(low, value, high, strict=True):
-        above = most if least == most else _greatest(size, least, bounds)
-        found.append(None if above is None else _least(above, most, bounds))
-    return found
-
-
-def _sign(size: Size, bounds: Bounds) -> Size | None:
-    return Size.of(1) if _is_less(Size.of(0), size, bounds) else None
-
+_DECIDED: dict[str, Callable[..., Size | None]] = {
+    "stablehlo.clamp": _clamped,
+    "stablehlo.divide": _quotient,
+    "stablehlo.maximum": _greatest,
+    "stablehlo.minimum": _least,
+    "stablehlo.remainder": _rest,
+    "stablehlo.sign": _sign,
+}
 
 _READ: dict[str, _Function] = {
     "sdy.sharding_constraint": _passed,
-    "stablehlo.add": _each(Size.__add__),
-    "stablehlo.and": _each(_both),
     "stablehlo.broadcast_in_dim": _same,
-    "stablehlo.clamp": _clamped,
     "stablehlo.compare": _compared,
     "stablehlo.concatenate": _joined,
     "stablehlo.convert": _same,
-    "stablehlo.divide": _each(_quotient),
-    "stablehlo.maximum": _each(_greatest, with_bounds=True),
-    "stablehlo.minimum": _each(_least, with_bounds=True),
-    "stablehlo.multiply": _each(Size.__mul__),
-    "stablehlo.remainder": _each(_rest),
     "stablehlo.reshape": _same,
-    "stablehlo.select": _each(_selected),
-    "stablehlo.sign": _each(_sign, with_bounds=True),
     "stablehlo.slice": _cut,
-    "stablehlo.subtract": _each(Size.__sub__),
+    **dict.fromkeys((*_SIMPLE, *_DECIDED), _each),
 }
 
 READ = frozenset(_READ) | {DIMENSION_SIZE}

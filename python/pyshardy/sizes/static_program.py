@@ -33,23 +33,12 @@ from pyshardy.irtools.functions import (
 )
 from pyshardy.irtools.modules import copy_of, write_texts
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder, integer_literal
-from pyshardy.irtools.stablehlo_views import (
-    CustomCallView,
-    FunctionView,
-    callee_of,
-    symbol_name,
-)
-from pyshardy.irtools.static_shapes import (
-    FORMS,
-    SHAPE_OPERANDS,
-    SIZES_OF,
-    shape_operands_of,
-    static_form,
-)
+from pyshardy.irtools.stablehlo_views import CustomCallView, FunctionView, callee_of, symbol_name
+from pyshardy.irtools.static_shapes import FORMS, SHAPE_OPERANDS, static_form
 from pyshardy.irtools.tensor_types import element_type_of, is_bounded, shape_of, with_shape
 from pyshardy.irtools.walks import operations_named, tell_inserted
 from pyshardy.pipeline import run_pipeline
-from pyshardy.sizes.reduce_windows import DYNAMIC_REDUCE_WINDOW, static_window
+from pyshardy.sizes.reduce_windows import static_window
 from pyshardy.sizes.signature import (
     EQUAL_SIZES,
     GUARDS,
@@ -62,7 +51,14 @@ from pyshardy.sizes.signature import (
 from pyshardy.sizes.size import Size
 from pyshardy.sizes.size_map import LARGEST, SizeMap
 from pyshardy.sizes.size_reader import DIMENSION_SIZE, READ, holds_sizes
-from pyshardy.sizes.symbols import SYMBOLS, check_name, hint_values, with_hints, write_symbols
+from pyshardy.sizes.symbols import (
+    SYMBOLS,
+    check_name,
+    hint_values,
+    told_values,
+    with_hints,
+    write_symbols,
+)
 
 ASSERTION = "shape_assertion"
 """The target of custom calls of JAX that check a condition on sizes."""
@@ -71,13 +67,7 @@ ASSERTED = re.compile(r"symbolic shape constraint (.*?)\. Expected ")
 """The constraint that an assertion of an exported function checks, in its message."""
 
 _WITH_FORMS = FORMS.keys() - {DIMENSION_SIZE}
-_CALL, _SLICE = "stablehlo.custom_call", "stablehlo.real_dynamic_slice"
-_FIRST_SIZE = {
-    **{name: first for name, (_, first, _) in SIZES_OF.items()},
-    "stablehlo.dynamic_conv": 2,
-    "stablehlo.rng": 2,
-}
-"""The first operand that determines the type of the result, as do those behind it."""
+_CALL = "stablehlo.custom_call"
 
 
 def without_calls(module: ir.Module) -> ir.Module:
@@ -141,11 +131,7 @@ def static_at(module: ir.Module, given: Mapping[str, int], what: str = "sizes") 
 def values_with(
     signature: DynamicSignature, given: Mapping[str, int], module: ir.Module, what: str = "sizes"
 ) -> dict[str, int]:
-    """Return the values of all symbols; see `static_at`.
-
-    Raises:
-        UsageError: a size is wrong.
-    """
+    """Return the values of all symbols; see `static_at`."""
     for name in given:
         check_name(name, signature.symbols, what)
     values = hint_values(with_hints(signature.symbols, {}, module)) | dict(given)
@@ -155,12 +141,7 @@ def values_with(
 def static_program(
     module: ir.Module, values: Mapping[str, int], signature: DynamicSignature
 ) -> ir.Module:
-    """Return the program for given sizes, with the attributes of the dynamic one.
-
-    Args:
-        module: the dynamic program, which isn't changed.
-        values: the values of all symbols.
-        signature: its arguments.
+    """Return the program for the values of all symbols, with the attributes of the dynamic one.
 
     Raises:
         UsageError: an assertion of the program doesn't hold for these sizes, operands have sizes
@@ -172,12 +153,7 @@ def static_program(
 
 
 class SizeRefinement:
-    """Changes a program without calls to the one for given sizes, in place.
-
-    Args:
-        module: the program.
-        values: the values of all symbols.
-        signature: its arguments.
+    """Changes a program without calls to the one for the values of all symbols, in place.
 
     Attributes:
         sizes: the sizes of its values.
@@ -189,21 +165,20 @@ class SizeRefinement:
 
     def __init__(self, module: ir.Module, values: Mapping[str, int], signature: DynamicSignature):
         self._module, self._entry, self._signature = module, entry_of(module), signature
-        self._told = ", ".join(f"{name} = {value}" for name, value in values.items())
+        self._told = told_values(values)
         block = self._entry.regions[0].blocks[0]
         for each in signature.arguments:
             for size in each.sizes:
                 number = size.evaluate(values)
                 if not 0 <= number <= LARGEST:
                     message = f"{each.name} can't have the size {size} = {number}: a size is from 0"
-                    place = location_of(block.arguments[each.index].location)
-                    raise UsageError(error(f"{message} to {LARGEST:,}", place))
+                    raise UsageError(error(f"{message} to {LARGEST:,}", each.place))
         for index, name in signature.constants.items():
-            argument = block.arguments[index]
-            if not holds_sizes(argument.type) or not fits(argument.type, [values[name]]):
-                problem = f"an argument of type {argument.type} can't be {name}"
-                raise self._unfit(problem, location_of(argument.location))
-        self.sizes = SizeMap(module, signature, values, in_place=True)
+            kind = block.arguments[index].type
+            if not holds_sizes(kind) or not fits(kind, [values[name]]):
+                place = location_of(block.arguments[index].location)
+                raise self._unfit(f"an argument of type {kind} can't be {name}", place)
+        self.sizes = SizeMap(module, signature, values)
         named = self.sizes.operations
         with_forms = [each for each, name in named if name in _WITH_FORMS]
         self._assertions = [each for each in with_forms if is_assertion(each)]
@@ -211,30 +186,18 @@ class SizeRefinement:
         holds = cache(holds_sizes)  # types repeat
         self._computing = [each for each, n in named if n in READ and holds(each.result.type)]
         for call in self._assertions:
-            self._check_assertion(call)
+            condition, *others = map(self.sizes.read, call.operands)
+            if not condition or condition[0] != 1:
+                message = text_of(call, "error_message") or "an assertion doesn't hold"
+                for at, number in enumerate(others):
+                    message = message.replace(f"{{{at}}}", str(number[0]) if number else "?")
+                raise self._unfit(message, location_of(call.location))
         for operation in operations_with(SIZES, self._entry):
             remove_discardable(operation, SIZES)
-        self._set_further_types()
-
-    def _check_assertion(self, call: ir.Operation) -> None:
-        """Check an assertion of the program.
-
-        Raises:
-            UsageError: it doesn't hold.
-        """
-        condition, *others = map(self.sizes.read, call.operands)
-        if not condition or condition[0].constant != 1:
-            message = text_of(call, "error_message") or "an assertion doesn't hold"
-            for at, number in enumerate(others):
-                message = message.replace(f"{{{at}}}", str(number[0]) if number else "?")
-            raise self._unfit(message, location_of(call.location))
+        self._set_types()
 
     def complete(self) -> None:
-        """Fold what is computed from sizes, and give operations their static forms.
-
-        Raises:
-            UsageError: operands have sizes that don't fit.
-        """
+        """Fold what is computed from sizes, and give operations their static forms."""
         for call in self._assertions:
             call.erase()
         self._fold()
@@ -245,27 +208,26 @@ class SizeRefinement:
     def computed(self, sizes: SizeMap) -> Iterator[tuple[ir.Value, Sequence[Size]]]:
         """Yield the scalars and vectors that are computed from sizes, with their elements."""
         for value in (*self.sizes.given, *(each.result for each in self._computing)):
-            shape = shape_of(value.type)
             found = sizes.read(value)
-            if found is not None and len(found) == math.prod(shape):
+            if found is not None and len(found) == math.prod(shape_of(value.type)):
                 yield value, found
 
-    def _set_further_types(self) -> None:
-        """Give types to values whose sizes were found later, by what operations demand equal.
-
-        Raises:
-            UsageError: the type of a result isn't known.
-        """
+    def _set_types(self) -> None:
+        """Give values the types with their sizes."""
+        types: dict[tuple[ir.Type, int], ir.Type] = {}  # values of equal sizes have one object
         for value, sizes in list(self.sizes.dynamic):
-            kind = value.type
-            numbers = [each.constant for each in sizes if each.constant is not None]
-            if len(numbers) == len(sizes):
+            key = kind, _ = value.type, id(sizes)
+            if key not in types:
+                numbers = [each.constant for each in sizes if each.constant is not None]
+                if len(numbers) < len(sizes):
+                    if is_bounded(kind):
+                        continue
+                    raise self._unknown(value)
                 if not all(0 <= number <= LARGEST for number in numbers):
                     problem = f"a value of type {kind} would have the shape {tuple(numbers)}"
                     raise self._unfit(problem, location_of(value.location))
-                value.set_type(with_shape(kind, numbers))
-            elif not is_bounded(kind):
-                raise self._unknown(value)
+                types[key] = with_shape(kind, numbers)
+            value.set_type(types[key])
 
     def _fold(self) -> None:
         """Replace values that are computed from sizes by constants, and erase what isn't used."""
@@ -280,20 +242,16 @@ class SizeRefinement:
                 value.owner.operation.erase()
 
     def finish(self) -> None:
-        """Erase what is left of dynamic sizes, and verify the program.
-
-        Raises:
-            UsageError: operands have sizes that don't fit.
-        """
-        constants, block = self._signature.constants, self._entry.regions[0].blocks[0]
-        view, attributes = FunctionView(self._entry), FunctionView(self._entry).arg_attrs
+        """Erase what is left of dynamic sizes, and verify the program."""
+        view, block = FunctionView(self._entry), self._entry.regions[0].blocks[0]
+        constants, attributes = self._signature.constants, view.arg_attrs
         if attributes:
             view.arg_attrs = [each for at, each in enumerate(attributes) if at not in constants]
         for index in sorted(constants, reverse=True):
             block.erase_argument(index)
-        set_argument_attributes(self._entry, SIZES, dict.fromkeys(range(len(block.arguments))))
         for function in functions_of(self._module):
             update_type(function)
+        set_argument_attributes(self._entry, SIZES, dict.fromkeys(range(len(block.arguments))))
         remove_discardable(self._module.operation, SYMBOLS, EQUAL_SIZES, GUARDS)
         try:
             self._module.operation.verify()
@@ -310,41 +268,30 @@ class SizeRefinement:
         owner = value.owner
         operation = owner.owner.operation if isinstance(owner, ir.Block) else owner.operation
         message = f"the type {value.type} of a result of '{operation.name}' doesn't follow from the"
+        advice = "export the program for static sizes"
         if operation.name == _CALL:
-            advice = f"; name the operand with its shape by '{SHAPE_OPERANDS}', or register a "
+            advice = f"name the operand with its shape by '{SHAPE_OPERANDS}', or register a "
             advice += "sharding rule, whose factors have the sizes of operands"
-        else:
-            advice = "; export the program for static sizes"
         place = location_of(operation.location)
-        return UsageError(error(f"{message} sizes {self._told}{advice}", place))
-
-
-def shape_operands(operation: ir.Operation) -> Sequence[int]:
-    """Return the positions of the operands that determine the types of results."""
-    count = len(operation.operands)
-    if operation.name != _CALL:
-        return range(_FIRST_SIZE.get(operation.name, count), count)
-    if CustomCallView(operation).call_target_name == DYNAMIC_REDUCE_WINDOW:
-        return range(count - 5, count)
-    return shape_operands_of(operation)
+        return UsageError(error(f"{message} sizes {self._told}; {advice}", place))
 
 
 def made_static(module: ir.Module, operation: ir.Operation) -> ir.Operation:
     """Replace an operation of static types by its static form, if it has one, and return that."""
-    made = static_form(operation) or static_window(module, operation)
-    if made is None and operation.name == _SLICE:
-        made = _starting_anywhere(operation)
+    made = static_form(operation) or static_window(module, operation) or _dynamic_slice(operation)
     if made is None:
         return operation
     tell_inserted(module, made.name)
     return made
 
 
-def _starting_anywhere(operation: ir.Operation) -> ir.Operation | None:
-    """Replace a slice of static size that begins where the program says by a `dynamic_slice`.
+def _dynamic_slice(operation: ir.Operation) -> ir.Operation | None:
+    """Replace a slice of static size that begins where the program says; None for others.
 
     No backend runs `real_dynamic_slice`.
     """
+    if operation.name != "stablehlo.real_dynamic_slice":
+        return None
     value, start, _, strides = operation.operands
     shape = shape_of(operation.results[0].type)
     if {*(constant_integers(strides) or ())} != {1}:
@@ -388,12 +335,9 @@ def constant_of(value: ir.Value, sizes: Sequence[Size]) -> ir.Value | None:
 
 
 def equalized(module: ir.Module) -> bool:
-    """Replace symbols of arguments whose sizes operations demand equal, in place.
+    """Replace symbols of arguments whose sizes operations demand equal, in place, if there are any.
 
     The attribute `sdy.equal_sizes` of the module has the conditions.
-
-    Returns:
-        Whether there are any.
 
     Raises:
         UsageError: one is between expressions, so that no symbol replaces the other.
@@ -416,11 +360,7 @@ def equalized(module: ir.Module) -> bool:
 
 
 def unified(module: ir.Module, refine: Callable[[DynamicSignature], ir.Module]) -> ir.Module:
-    """Return a static program of a dynamic one whose arguments may have equal sizes.
-
-    Args:
-        module: the program. If it isn't refined otherwise, see `equalized`.
-        refine: returns the static program.
+    """Return a static program of a dynamic one, which is `equalized` if it has none otherwise.
 
     Raises:
         UsageError: the program has no static form.

@@ -13,7 +13,6 @@ from mlir_sdy.discardable import get_discardable, set_discardable
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.suggest import did_you_mean
 from mlir_sdy.symbols import meshes_of
-from pyshardy.sizes.size import Size
 
 SYMBOLS = "sdy.symbols"
 """The attribute of a module with its symbols: `{b = {min = 1, max = 64, multiple_of = 8}}`."""
@@ -26,14 +25,9 @@ _KEYS = {"min": "low", "max": "high", "multiple_of": "multiple_of", "hint": "hin
 
 @dataclass(frozen=True, slots=True)
 class SizeSymbol:
-    """A positive integer that sizes depend on.
+    """A positive integer that sizes depend on, with its range, and a divisor of its values.
 
-    Attributes:
-        name: its name.
-        low: its least value.
-        high: its largest value; None for no limit.
-        multiple_of: a divisor of all its values.
-        hint: the value at which the program is propagated; None for one that is chosen.
+    The program is propagated at its hint; None for one that is chosen.
     """
 
     name: str
@@ -42,24 +36,39 @@ class SizeSymbol:
     multiple_of: int = 1
     hint: int | None = None
 
+    def limited_as(self, other: SizeSymbol) -> SizeSymbol:
+        """Return the symbol with the limits of another one, too, whose values it has."""
+        highs = [each for each in (self.high, other.high) if each is not None]
+        low, high = max(self.low, other.low), min(highs, default=None)
+        multiple_of = math.lcm(self.multiple_of, other.multiple_of)
+        return SizeSymbol(self.name, low, high, multiple_of, self.hint or other.hint)
+
+    def has(self, value: int) -> bool:
+        """Whether a value is one of the symbol's."""
+        is_within = self.low <= value and (self.high is None or value <= self.high)
+        return is_within and value % self.multiple_of == 0
+
     def problem_of(self, value: int) -> str | None:
-        """Return why a value is none of the symbol's, as a clause; None if it is one."""
+        """Return why a value is none of the symbol's, and the nearest ones; None if it is one."""
+        if self.has(value):
+            return None
+        problem = f"no multiple of {self.multiple_of}"
         if value < self.low:
-            return f"{self.name} = {value} is below {self.low}"
-        if self.high is not None and value > self.high:
-            return f"{self.name} = {value} is above {self.high}"
-        if value % self.multiple_of:
-            return f"{self.name} = {value} is no multiple of {self.multiple_of}"
-        return None
+            problem = f"below {self.low}"
+        elif self.high is not None and value > self.high:
+            problem = f"above {self.high}"
+        near = " or ".join(map(str, self.nearest(value)))
+        advice = f"; use {self.name} = {near}" if near else ""
+        return f"{self.name} = {value} is {problem}{advice}"
 
     def nearest(self, value: float) -> tuple[int, ...]:
         """Return the nearest values of the symbol below a number and above it, if there are any."""
         step = self.multiple_of
-        below, above = math.floor(value / step) * step, math.ceil(value / step) * step
         least = math.ceil(self.low / step) * step
         largest = math.inf if self.high is None else self.high // step * step
-        found = {min(max(each, least), largest) for each in (below, above)}
-        return tuple(sorted(int(each) for each in found if not self.problem_of(int(each))))
+        around = (math.floor(value / step) * step, math.ceil(value / step) * step)
+        found = {min(max(each, least), largest) for each in around}
+        return tuple(sorted(int(each) for each in found if self.has(int(each))))
 
     def __str__(self) -> str:
         limits = f">= {self.low}" if self.high is None else f"in {self.low}..{self.high}"
@@ -97,30 +106,20 @@ def read_symbols(module: ir.Module) -> dict[str, SizeSymbol]:
 
 
 def write_symbols(module: ir.Module, symbols: Iterable[SizeSymbol]) -> None:
-    """Declare symbols in a module; those without any limit are left out."""
+    """Declare symbols in a module."""
+    entries: dict[str, ir.Attribute] = {}
     with module.context:
         number = ir.IntegerType.get_signless(64)
-        entries = {
-            each.name: ir.DictAttr.get(
-                {
-                    key: ir.IntegerAttr.get(number, value)
-                    for key, field in _KEYS.items()
-                    if (value := getattr(each, field)) is not None
-                }
-            )
-            for each in symbols
-        }
+        for each in symbols:
+            values = {key: getattr(each, field) for key, field in _KEYS.items()}
+            known = {k: ir.IntegerAttr.get(number, v) for k, v in values.items() if v is not None}
+            entries[each.name] = ir.DictAttr.get(known)
         if entries:
             set_discardable(module.operation, SYMBOLS, ir.DictAttr.get(entries))
 
 
 def declare(module: ir.Module, symbols: Mapping[str, SizeSymbol], ranges: str) -> None:
-    """Declare the symbols of a program, of which a text gives ranges.
-
-    Args:
-        module: the program.
-        symbols: the symbols by their names.
-        ranges: the least and largest values of symbols, such as `b:1..4096,s:8..`.
+    """Declare the symbols of a program, of which a text such as `b:1..4096,s:8..` gives ranges.
 
     Raises:
         UsageError: the text has another form, or there is no such symbol.
@@ -146,18 +145,12 @@ def with_hints(
     A hint that is neither given nor declared is at least 128, and a multiple of 8 times the number
     of devices where the symbol may be; several symbols have different ones.
 
-    Args:
-        symbols: the symbols by their names.
-        hints: given values.
-        module: the program, with its meshes.
-
     Raises:
-        UsageError: there is no such symbol, or it can't have the value.
+        UsageError: there is no such symbol, or it can't have the value of a given hint.
     """
     for name, value in hints.items():
         check_name(name, symbols, "hint")
-        problem = symbols[name].problem_of(value)
-        if problem is not None:
+        if problem := symbols[name].problem_of(value):
             raise UsageError(error(f"the hint of {name} is no value of it: {problem}"))
     num_devices = max((mesh.total_size for mesh in meshes_of(module).values()), default=1)
     found: dict[str, SizeSymbol] = {}
@@ -167,32 +160,18 @@ def with_hints(
     return found
 
 
-def bounds_of(size: Size, symbols: Mapping[str, SizeSymbol]) -> tuple[int | None, int | None]:
-    """Return the least and the largest value of a size; None where there is no limit.
-
-    Args:
-        size: the size.
-        symbols: symbols by their names, whose ranges and divisors are known.
-    """
-    used = [symbols[name] for name in size.symbols if name in symbols]
-    ranges = {
-        each.name: (-(-each.low // each.multiple_of), each.high and each.high // each.multiple_of)
-        for each in used
-    }
-    return size.scaled({each.name: each.multiple_of for each in used}).bounds(ranges)
-
-
 def hint_values(symbols: Mapping[str, SizeSymbol]) -> dict[str, int]:
     """Return the hints of symbols that have them, by name."""
     return {each.name: each.hint for each in symbols.values() if each.hint is not None}
 
 
-def values_in(texts: Iterable[str], what: str) -> dict[str, int]:
-    """Return the values of symbols that texts such as `b=3` or `b:3,s:128` give.
+def told_values(values: Mapping[str, int]) -> str:
+    """Return the values of symbols as text, for errors."""
+    return ", ".join(f"{name} = {value}" for name, value in values.items())
 
-    Args:
-        texts: the texts.
-        what: the flag or option that has them, for errors.
+
+def values_in(texts: Iterable[str], what: str) -> dict[str, int]:
+    """Return the values of symbols that texts of a flag such as `b=3` or `b:3,s:128` give.
 
     Raises:
         UsageError: a text has another form, or a symbol has two values.
@@ -205,11 +184,7 @@ def values_in(texts: Iterable[str], what: str) -> dict[str, int]:
 
 
 def several_in(texts: Iterable[str], what: str) -> dict[str, list[int]]:
-    """Return the values of symbols that texts such as `b=3` or `b=3,8,s=128` give.
-
-    Args:
-        texts: the texts.
-        what: the flag or option that has them, for errors.
+    """Return the values of symbols that texts of a flag such as `b=3` or `b=3,8,s=128` give.
 
     Raises:
         UsageError: a text has another form.
@@ -230,16 +205,10 @@ def several_in(texts: Iterable[str], what: str) -> dict[str, list[int]]:
 def check_name(
     name: str, symbols: Iterable[str], what: str, place: SourceLocation | None = None
 ) -> None:
-    """Check that there is a symbol of a name.
-
-    Args:
-        name: the name.
-        symbols: those of the program.
-        what: the flag or option that has the name, for errors.
-        place: its place.
+    """Check that a program has a symbol that a flag or an option names at a place.
 
     Raises:
-        UsageError: there is none.
+        UsageError: it has none.
     """
     names = list(symbols)
     if name not in names:

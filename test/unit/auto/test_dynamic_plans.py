@@ -48,7 +48,7 @@ def test_check_sizes():
     assert small.loss > 0.1
     assert large.loss == pytest.approx(0, abs=0.01)
     assert checked.advice[0].endswith("% less time: sdy.auto_shard(module, hints={'b': 8})")
-    with pytest.raises(UsageError, match="b = 12 is no multiple of 8; use 8 or 16"):
+    with pytest.raises(UsageError, match="b = 12 is no multiple of 8; use b = 8 or 16"):
         plan.check_sizes({"b": [12]})
     static = "module { sdy.mesh @m = <['x'=2]> func.func @main(%x: tensor<4xf32>) -> tensor<4xf32>"
     static = sdy.parse(static.replace("'", '"') + " { return %x : tensor<4xf32> } }")

@@ -91,7 +91,7 @@ def test_contracts_at_several_sizes():
 def test_wrong_sizes():
     with pytest.raises(UsageError, match="sizes: the program has no size 'c'; it has b"):
         sdy.explain(program(), sizes={"c": [8, 16]})
-    with pytest.raises(UsageError, match="b = 12 is no multiple of 8; use 8 or 16"):
+    with pytest.raises(UsageError, match="b = 12 is no multiple of 8; use b = 8 or 16"):
         sdy.explain(program(), sizes={"b": [8, 12]})
     with pytest.raises(UsageError, match="sizes: b is 'x'; expected a number, or a list"):
         sdy.explain(program(), sizes={"b": "x"})

@@ -221,7 +221,7 @@ def test_sizes():
     refused("%x has size 10: batch = 10 is above 9; use batch = 9", limits, 10, 10)
     refused("%x has size 0: batch = 0 is below 1; use batch = 1", program(), 0, 0)
     made = sdy.partition(program())
-    with pytest.raises(UsageError, match="batch = -1 is below 1; use 1"):
+    with pytest.raises(UsageError, match="batch = -1 is below 1; use batch = 1"):
         made.at(batch=-1)
     with pytest.raises(WrongTypeError, match=r"sizes.*an integer as 'batch'"):
         made.at(batch="3")

@@ -51,6 +51,14 @@ def test_shapes_that_do_not_fit(shapes, message):
         signature().values_of(shapes)
 
 
+def test_rests_do_not_tell_a_size():
+    """An array of 3 = mod(s, 8) rows leaves s open, which another one tells."""
+    found = signature(PROGRAM.replace('"4*b + 1"', '"mod(s, 8)"').replace('"b", "b*s"', '"b", "s"'))
+    assert found.values_of([(3, 4), (4, 11)]) == {"s": 11, "b": 4}
+    with pytest.raises(UsageError, match=r"size 2, expected 3 as mod\(s, 8\) with s = 11"):
+        found.values_of([(2, 4), (4, 11)])
+
+
 def test_a_size_that_shapes_do_not_tell():
     found = signature(PROGRAM.replace('"b", "b*s"', '"b", "r*s"'))
     with pytest.raises(UsageError, match=r"the size [rs] can't be found from the shapes"):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlir_sdy.diagnostics import UsageError
-from pyshardy.sizes import Size
+from pyshardy.sizes import Size, SizeSymbol
 
 
 @st.composite
@@ -23,9 +23,9 @@ def sizes(draw, depth=3):
         case "-":
             return -left
         case "floordiv":
-            return left.floordiv(divisor)
+            return left // divisor
         case _:
-            return left.mod(divisor)
+            return left % divisor
 
 
 VALUES = st.fixed_dictionaries({name: st.integers(1, 40) for name in "bsn"})
@@ -41,24 +41,39 @@ def test_arithmetic_is_that_of_numbers(left, right, divisor, values):
     one, other = left.evaluate(values), right.evaluate(values)
     assert (left + right).evaluate(values) == one + other
     assert (left * right).evaluate(values) == one * other
-    assert left.floordiv(divisor).evaluate(values) == one // divisor
-    assert left.mod(divisor).evaluate(values) == one % divisor
+    assert (left // divisor).evaluate(values) == one // divisor
+    assert (left % divisor).evaluate(values) == one % divisor
 
 
 @given(sizes(), st.integers(1, 8), VALUES, st.integers(1, 4))
 def test_what_is_known_of_divisors_holds(size, divisor, values, multiple):
     values = {**values, "b": values["b"] * multiple}
-    known = size.divisible_by(divisor, {"b": multiple})
+    known = size.divisible_by(divisor, {"b": SizeSymbol("b", multiple_of=multiple)})
     if known is not None:
         assert known == (size.evaluate(values) % divisor == 0)
 
 
 @given(sizes(), VALUES)
 def test_bounds_hold(size, values):
-    low, high = size.bounds(dict.fromkeys("bsn", (1, 40)))
+    low, high = size.bounds({name: SizeSymbol(name, 1, 40) for name in "bsn"})
     number = size.evaluate(values)
     assert low is None or low <= number
     assert high is None or number <= high
+
+
+@pytest.mark.parametrize(
+    ("text", "limits"),
+    [
+        ("floordiv(b - s, 2)", (None, 19)),  # s has no largest value
+        ("floordiv(b - 5, 2)^2", (-34, 289)),
+        ("4*m + 1", (33, 129)),
+        ("floordiv(m, 3)", (2, 10)),
+        ("mod(b - s, 4)", (0, 3)),
+    ],
+)
+def test_bounds(text, limits):
+    symbols = [SizeSymbol("b", high=40), SizeSymbol("s"), SizeSymbol("m", 5, 39, multiple_of=8)]
+    assert Size.parse(text).bounds({each.name: each for each in symbols}) == limits
 
 
 @pytest.mark.parametrize(

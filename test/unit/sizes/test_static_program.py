@@ -2,6 +2,7 @@
 """Programs for given sizes; test/frontends/test_dynamic_sizes.py runs them."""
 
 import pyshardy as sdy
+from mlir_sdy.diagnostics import collect
 from pyshardy.sizes.static_program import static_at
 
 
@@ -14,3 +15,27 @@ def test_a_function_without_a_body():
            func.func private @f(tensor<7xf32>) -> tensor<7xf32>"""
     )
     assert "call @f(%arg0) : (tensor<7xf32>) -> tensor<7xf32>" in sdy.asm(static_at(module, {}))
+
+
+def test_a_program_for_capacities_without_attributes():
+    module = sdy.parse(
+        """func.func @main(%a: tensor<?xf32>) -> tensor<?xf32> {
+             %0 = stablehlo.tanh %a : tensor<?xf32>
+             return %0 : tensor<?xf32>
+           }"""
+    )
+    sdy.run_pipeline(module, "builtin.module(sdy-dynamic-to-static{sizes=a0:8 capacity=true})")
+    text = module.operation.get_asm(enable_debug_info=False)
+    assert "@main(%arg0: tensor<8xf32>, %arg1: tensor<i32>) -> tensor<8xf32>" in text
+
+
+def test_a_warning_of_sizes_that_nothing_checks():
+    module = sdy.parse(
+        """func.func @main(%a: tensor<?x4xf32>) -> tensor<6x4xf32> {
+             %0 = stablehlo.slice %a [0:6, 0:4] : (tensor<?x4xf32>) -> tensor<6x4xf32>
+             return %0 : tensor<6x4xf32>
+           }"""
+    )
+    with collect() as said:
+        sdy.run_pipeline(module, "builtin.module(sdy-dynamic-to-static{sizes=a0:8 capacity=true})")
+    assert "nothing refuses smaller sizes for which the program is invalid" in said[0].message

@@ -44,7 +44,7 @@ from pyshardy.sizes.reduce_windows import (
     window_numbers,
 )
 from pyshardy.sizes.signature import entry_of, write_sizes
-from pyshardy.sizes.size import Size, number_of
+from pyshardy.sizes.size import Size
 from pyshardy.sizes.size_reader import DIMENSION_SIZE
 from pyshardy.sizes.static_program import inline_calls
 
@@ -331,7 +331,7 @@ class _Generalization:
             with ir.InsertionPoint(self._start):
                 for name in sorted(size.symbols - self._symbols.keys()):
                     self._symbols[name] = self._symbol(name)
-                self._computed[size] = self._sizes_builder.number(self._scalar, number_of(size))
+                self._computed[size] = self._sizes_builder.number(self._scalar, size)
         return self._computed[size]
 
     def _symbol(self, name: str) -> ir.Value:

@@ -15,7 +15,7 @@ from pyshardy.irtools.stablehlo_views import GatherView
 from pyshardy.irtools.tensor_types import element_type_of, shape_of, with_element, with_shape
 from pyshardy.partition.op_facts.record import ContentShape, record_of
 from pyshardy.partition.types.padding_builder import Content, PaddingBuilder
-from pyshardy.sizes.size import Number, number_of, size_of
+from pyshardy.sizes.size import Number, number_of
 
 _LARGEST_SIZE = 2**31 - 1
 
@@ -123,4 +123,4 @@ def _at_most(index: ir.Value, end: int) -> int:
 
 
 def _difference(size: Number, length: Number) -> Number:
-    return number_of(size_of(size) - length)
+    return number_of(size - length)

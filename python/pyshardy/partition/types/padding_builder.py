@@ -13,7 +13,7 @@ from mlir_sdy.model import Shape, TensorSharding, TensorShardingPerValue
 from mlir_sdy.values import SHARDING, get_sharding
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder, splat_literal
 from pyshardy.irtools.tensor_types import element_type_of, shape_of, with_element, with_shape
-from pyshardy.sizes.size import Number, Quotient, Size
+from pyshardy.sizes.size import Number, Quotient, Size, number_of
 
 Content: TypeAlias = tuple[Number, ...]
 """The shape of a tensor without its padding; sizes that are known at run time are expressions."""
@@ -68,7 +68,7 @@ class PaddingBuilder:
 
     def number(self, scalar: ir.Type, size: Number) -> ir.Value:
         """Build a size as a scalar of an integer type."""
-        builder = self.sharded(None)
+        builder, size = self.sharded(None), number_of(size)
         if isinstance(size, int):
             return builder.splat(scalar, size)
         integer = ir.RankedTensorType.get([], ir.IntegerType.get_signless(32))

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated
 
-from mlir_sdy.host import ir
+from mlir_sdy.diagnostics import emit, warning
+from mlir_sdy.host import ir, location_of
 from pyshardy.dynamic.masks import capacity_program
 from pyshardy.irtools.analyses import UNCHANGED, UNKNOWN, Changes
 from pyshardy.irtools.modules import move_contents
@@ -40,7 +40,8 @@ def dynamic_to_static(
     gives their ranges and hints.
 
     With `capacity`, the program has a further argument of type `i32` for each symbol, the size of
-    the inputs up to the given one. What is in the padding behind it is never read.
+    the inputs up to the given one, with a warning if it may be invalid for some of them. What is in
+    the padding behind it is never read.
 
     With `sizes=b:8`,
 
@@ -63,14 +64,15 @@ def dynamic_to_static(
     values = values_in([sizes], "sizes")
     if not takes_sizes(module, {"sizes": values, "capacity": capacity}):
         return UNCHANGED
-    static = _for_capacity(module, values) if capacity else static_at(module, values)
+
+    def for_capacity(signature: DynamicSignature) -> ir.Module:
+        most = values_with(signature, values, module)
+        static, needs_check = capacity_program(module, signature, [*signature.symbols], most)
+        if needs_check:
+            place = location_of(module.operation.location)
+            emit(warning("nothing refuses smaller sizes for which the program is invalid", place))
+        return static
+
+    static = unified(module, for_capacity) if capacity else static_at(module, values)
     move_contents(static.operation, module.operation)
     return UNKNOWN
-
-
-def _for_capacity(module: ir.Module, sizes: Mapping[str, int]) -> ir.Module:
-    def refined(signature: DynamicSignature) -> ir.Module:
-        values = values_with(signature, sizes, module)
-        return capacity_program(module, signature, [*signature.symbols], values)[0]
-
-    return unified(module, refined)

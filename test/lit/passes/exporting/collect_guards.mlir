@@ -5,7 +5,7 @@
 // RUN: sdy-opt %s --sdy-propagation-pipeline --sdy-collect-guards="uneven=guard assertions=true" | FileCheck %s --check-prefix=ASSERT
 // RUN: not sdy-opt %s --sdy-propagation-pipeline --sdy-collect-guards="uneven=guard assertions=true" --sdy-dynamic-to-static=sizes=x0:7,s:4 2>&1 | FileCheck %s --check-prefix=UNEVEN
 
-// CHECK: sdy.guards = ["2 divides x0: padded; dimension 0 of %x ({{.*}}collect_guards.mlir:[[# @LINE + 17]]:5) is sharded along \22data\22",
+// CHECK: sdy.guards = ["2 divides x0: padded; dimension 0 of %x ({{.*}}collect_guards.mlir:[[# @LINE + 18]]:5) is sharded along \22data\22",
 // CHECK-SAME: "4 divides 4*s: proven; dimension 1 of %x
 // CHECK-SAME: "y0 == x0: checked at run time; 'stablehlo.add' op at
 // CHECK-SAME: "y1 == 4*s: checked at run time; 'stablehlo.add' op at
@@ -17,6 +17,7 @@
 // ASSERT: %[[REST:.*]] = stablehlo.remainder %[[ROWS]],
 // ASSERT: %[[EVEN:.*]] = stablehlo.compare EQ, %[[REST]],
 // ASSERT: stablehlo.custom_call @shape_assertion(%[[EVEN]]) {{.*}}error_message = "2 divides x0: checked at run time;
+// ASSERT: error_message = "4 divides 4*s: checked at run time; dimension 1 of %x
 // ASSERT: error_message = "dimension 0 of %y has the size of dimension 0 of %x"
 // ASSERT: error_message = "dimension 1 of %y has the size of dimension 1 of %x"
 // UNEVEN: error: the program doesn't fit the sizes x0 = 7, s = 4: x0 is even

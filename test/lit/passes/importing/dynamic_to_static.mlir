@@ -14,7 +14,7 @@
 // RUN: not sdy-run %s --buckets=c=4,8 2>&1 | FileCheck %s --check-prefix=SYMBOL
 // RUN: sdy-explain %s --size=b=8 --value=x | FileCheck %s --check-prefix=EXPLAIN
 
-// ERROR: error: b = 5 is no multiple of 2; use 4 or 6
+// ERROR: error: b = 5 is no multiple of 2; use b = 4 or 6
 // CAPACITY: @main(%arg0: tensor<6x16xf32>{{.*}}, %arg1: tensor<i32>) -> tensor<24x4xf32>
 // PARTITION: dynamic_to_static.mlir:41:19: error: an argument of type tensor<?x16xf32> has no local type: 'sdy.partition' partitions the program for each size, and --sdy-dynamic-to-static=sizes=NAME:N makes it static
 // STATIC: error: the program has no dynamic sizes, so it takes no 'sizes' and 'capacity'
