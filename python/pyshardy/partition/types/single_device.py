@@ -10,6 +10,7 @@ from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, TensorSharding, are_equivalent, mesh_of
+from mlir_sdy.traversal import SCALAR_BODIES
 from mlir_sdy.values import (
     argument_shardings,
     get_sharding,
@@ -45,7 +46,8 @@ def check_interface(function: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
                 raise PassError(
                     error(
                         f"'func.func' op {kind} {index} has the sharding {sharding} on a single "
-                        f"device, which is not allowed there: constrain the value inside instead",
+                        f"device, which is not allowed there: give it to the result of an "
+                        f"operation inside instead",
                         location_of(function.location),
                     )
                 )
@@ -123,8 +125,8 @@ def single_device_sharding(
     """Return the sharding of a result that is on a single device; None if no result is.
 
     Raises:
-        PassError: results are on different devices, or the operation is in a manual computation,
-            where values differ between devices.
+        PassError: results are on different devices, or the operation is control flow, or in a
+            manual computation, where values differ between devices.
     """
     if runs_on_shards(operation):
         return None
@@ -139,6 +141,11 @@ def single_device_sharding(
         problem = f"has results on different single devices: {names}"
     elif has_ancestor(operation, "sdy.manual_computation"):
         problem = f"has a result on the single device {singles[0]} in a manual computation"
+    elif len(operation.regions) and operation.name not in SCALAR_BODIES:
+        problem = (
+            f"has a result on the single device {singles[0]}, but all devices run control flow: "
+            "give this sharding to operations in its body, or to one on its result"
+        )
     if problem is not None:
         where = location_of(operation.location)
         raise PassError(error(f"'{operation.name}' op {problem}", where))
