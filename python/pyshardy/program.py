@@ -36,7 +36,7 @@ from pyshardy.display import Displayed, Table, check_number_of_arrays, counted
 from pyshardy.forms import Form, in_form
 from pyshardy.irtools.functions import ENTRY, has_body
 from pyshardy.irtools.modules import copy_of, form_of, text_of
-from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of, symbol_name
+from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of, symbol_name, target_of
 from pyshardy.irtools.tokens import close_entry, is_token
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.communication import Collective, collectives_of
@@ -351,7 +351,7 @@ def partition(
     """Partition a program, as `pyshardy.partition` does, without advice on violated contracts.
 
     Raises:
-        UsageError: as for `pyshardy.partition`.
+        UsageError: as for `pyshardy.partition`; a call is of a form that XLA reads.
         PipelineError: the program can't be partitioned.
     """
     model = load_hardware(hardware)
@@ -359,6 +359,7 @@ def partition(
     if model != load_hardware(DEFAULT_HARDWARE):
         keywords["hardware"] = hardware if isinstance(hardware, str) else hardware.text
     local = _entered_at_main(module)
+    _check_calls(local)
     interface = InterfaceRecorder()
     pipeline = pipeline_of(use(_PIPELINE, **keywords))
 
@@ -396,6 +397,33 @@ def partition(
     collectives = collectives_of(local, mesh)
     _LOG.info("partitioned for %d devices: %d collectives", mesh.total_size, len(collectives))
     return PartitionedProgram(local, mesh, inputs, outputs, collectives, Origin(module, keywords))
+
+
+_CHANGES_OF_SHAPE = frozenset({"SPMDFullToShardShape", "SPMDShardToFullShape"})
+
+
+def _check_calls(module: ir.Module) -> None:
+    """Check that no calls stand for manual computations, as they do in forms of XLA.
+
+    Raises:
+        UsageError: one does.
+    """
+    for call in operations_named({"stablehlo.custom_call"}, module):
+        target = target_of(call)
+        if target.startswith("xla.sdy."):
+            advice = (
+                "represents sdy by strings, as in portable artifacts: convert the program by "
+                "'sdy-translate FILE --to=portable -o NEW.mlirbc', and read the new file"
+            )
+        elif target in _CHANGES_OF_SHAPE:
+            advice = (
+                "is of GSPMD: export the program with Shardy, in JAX by "
+                "jax.config.update('jax_use_shardy_partitioner', True)"
+            )
+        else:
+            continue
+        message = f"the custom call '@{target}' {advice}"
+        raise UsageError(error(message, location_of(call.location)))
 
 
 def _is_unpropagated(module: ir.Module) -> bool:

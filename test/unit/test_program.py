@@ -113,6 +113,25 @@ def test_a_program_without_a_mesh(context):
     assert "sdy.mesh @mesh =" in failure.value.diagnostics[0].notes[0].message
 
 
+@pytest.mark.parametrize(
+    ("target", "advice"),
+    [
+        ("xla.sdy.GlobalToLocalShape", "'sdy-translate FILE --to=portable -o NEW.mlirbc'"),
+        ("SPMDFullToShardShape", "jax.config.update('jax_use_shardy_partitioner', True)"),
+    ],
+)
+def test_manual_computations_as_calls(context, target, advice):
+    """Their operands are on all devices, and their results on one of them."""
+    text = f"""sdy.mesh @mesh = <["x"=2]>
+func.func @main(%a: tensor<8xf32>) -> tensor<4xf32> {{
+  %0 = stablehlo.custom_call @{target}(%a) : (tensor<8xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}}"""
+    with pytest.raises(UsageError, match=re.escape(advice)) as caught:
+        partition(parse(text, context))
+    assert caught.value.diagnostics[0].location.line == 3
+
+
 def test_an_entry_without_a_body(context):
     module = parse('sdy.mesh @mesh = <["x"=2]>\nfunc.func private @main(tensor<8xf32>)', context)
     with pytest.raises(SdyError, match="has no entry: '@main' is a declaration without a body"):
