@@ -46,8 +46,7 @@ def check_interface(function: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
                 raise PassError(
                     error(
                         f"'func.func' op {kind} {index} has the sharding {sharding} on a single "
-                        f"device, which is not allowed there: give it to the result of an "
-                        f"operation inside instead",
+                        f"device, which is not allowed there: give it to an operation inside",
                         location_of(function.location),
                     )
                 )
