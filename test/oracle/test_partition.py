@@ -195,6 +195,27 @@ def test_constraints(shardy, context, full):
         check_same(shardy, context, text, pipeline)
 
 
+@pytest.mark.parametrize("full", ["false", "true"])
+@pytest.mark.shardy_since(0, 12)
+def test_reshards_to_a_single_device(shardy, context, full):
+    """The value comes back from the device, whatever uses it."""
+    pipeline = f"func.func(sdy-insert-explicit-reshards{{enable-full-version={full}}})"
+    for source, target in itertools.permutations((*PLACES[:3], None), 2):
+        before, after = (
+            "" if place is None else f"{{sdy.sharding = #sdy.sharding<@m, {place}>}}"
+            for place in (source, target)
+        )
+        text = f"""sdy.mesh @m = {MESHES[0]}
+        sdy.mesh @one = <[], device_ids=[1]>
+        func.func @main(%a: tensor<8x8xf32> {before})
+            -> (tensor<8x8xf32> {after}, tensor<8x8xf32>) {{
+          %0 = sdy.reshard %a <@one, []> : tensor<8x8xf32>
+          %1 = stablehlo.tanh %0 : tensor<8x8xf32>
+          return %0, %1 : tensor<8x8xf32>, tensor<8x8xf32>
+        }}"""
+        check_same(shardy, context, text, pipeline)
+
+
 PLACES_ON_MESHES = (
     None,
     '<@m, [{"a"}, {}]>',
