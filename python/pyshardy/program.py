@@ -6,13 +6,22 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from mlir_sdy.attribute_search import values_of_attribute
-from mlir_sdy.diagnostics import SourceLocation, UsageError, collect, emit, error, note, warning
+from mlir_sdy.diagnostics import (
+    SourceLocation,
+    UsageError,
+    collect,
+    emit,
+    error,
+    note,
+    warning,
+    wrong_type,
+)
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.traversal import operations_in
@@ -81,6 +90,9 @@ __all__ = [
 _PIPELINE = "sdy-partition-pipeline"
 
 _LOG = logging.getLogger(__name__)
+
+_Inputs = TypeVar("_Inputs")
+_RUN = "PartitionedProgram.run"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -244,7 +256,9 @@ class PartitionedProgram(Displayed):
             got = type(backend).__name__
             message = f"a backend is given by its name, got a value of type {got}"
             raise UsageError(error(f"{message}; arrays are one list: 'program.run([x, y])'"))
-        inputs = in_order(inputs, [port.name for port in self.inputs])
+        if not isinstance(options, CompileOptions | None):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise wrong_type(_RUN, "options that 'CompileOptions' makes", options)
+        inputs = in_order(_counted(inputs), [port.name for port in self.inputs])
         check_number_of_arrays(len(inputs), [port.name for port in self.inputs])
         columns = [_column(value, port) for value, port in zip(inputs, self.inputs, strict=True)]
         executable = self.compile(backend, options)
@@ -596,10 +610,13 @@ def fitting(
     inputs: Sequence[npt.ArrayLike], expected: Sequence[tuple[str, TensorSpec]]
 ) -> list[Array]:
     """Return the inputs as arrays of the types that the program expects."""
-    check_number_of_arrays(len(inputs), [name for name, _ in expected])
+    check_number_of_arrays(len(_counted(inputs)), [name for name, _ in expected])
     arrays: list[Array] = []
     for value, (name, spec) in zip(inputs, expected, strict=True):
-        array = np.asarray(value)
+        try:
+            array = np.asarray(value)
+        except ValueError as reason:  # such as rows of different lengths
+            raise UsageError(error(f"{name} can't become an array: {reason}")) from None
         if array.shape != spec.shape or not np.can_cast(array.dtype, spec.dtype, "same_kind"):
             got = f"{array.dtype} of shape {array.shape}"
             raise UsageError(
@@ -607,6 +624,13 @@ def fitting(
             )
         arrays.append(array.astype(spec.dtype, copy=False))
     return arrays
+
+
+def _counted(inputs: _Inputs) -> _Inputs:
+    """Check that inputs are several."""
+    if not hasattr(inputs, "__len__"):
+        raise wrong_type(_RUN, "the arrays in a list, or by name", inputs)
+    return inputs
 
 
 def _counting_mesh(

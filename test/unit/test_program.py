@@ -84,11 +84,19 @@ def test_partitioning_leaves_the_module_alone(context):
         ([np.zeros((8, 16))], "takes 2 arrays, but got 1"),
         ([np.zeros((8, 16)), np.zeros((4, 16))], r"%arg1 must be .* shape \(16, 4\), got"),
         ([np.zeros((8, 16), complex), np.zeros((16, 4))], "x must be an array of float32"),
+        ([[[1, 2], [3]], np.zeros((16, 4))], "x can't become an array: setting an array element"),
+        (None, "'sdy.PartitionedProgram.run' takes the arrays in a list, or by name, got None"),
+        ((each for each in ()), "takes the arrays in a list, or by name, got a value of type gen"),
     ],
 )
 def test_inputs_that_do_not_fit(program, inputs, complaint):
     with pytest.raises(SdyError, match=complaint):
         program.run(inputs)
+
+
+def test_options_of_another_type(program):
+    with pytest.raises(SdyError, match="takes options that 'CompileOptions' makes, got 'fast'"):
+        program.run(operands(), options="fast")
 
 
 def test_an_unknown_backend(program):
