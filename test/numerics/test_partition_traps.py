@@ -124,6 +124,22 @@ func.func @main(%a: {T} {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {axes}]>}},
     )
 
 
+def test_values_that_go_from_device_to_device(context):
+    """Another device has zeros in place of what a single device has computed."""
+    check(
+        context,
+        f"""
+sdy.mesh @other = <[], device_ids=[2]>
+func.func @main(%a: {T} {{sdy.sharding = #rows}}) -> ({T}, {T}) {{
+  %0 = stablehlo.negate %a {given("<@one, []>")} : {T}
+  %1 = stablehlo.abs %0 {given("<@one, []>")} : {T}
+  %2 = stablehlo.subtract %0, %1 {given("<@other, []>")} : {T}
+  %3 = stablehlo.negate %2 {given("<@one, []>")} : {T}
+  return %2, %3 : {T}, {T}
+}}""",
+    )
+
+
 @pytest.mark.parametrize("last", ['{"x", "y"}, {}', '{"x"}, {"y"}', '{"x"}, {}'])
 def test_products_that_are_sliced_on_another_mesh(context, last):
     """Its "x" is another axis than that of the sum, so that no reduce-scatter does both."""
