@@ -177,7 +177,12 @@ CASES = {
         f'%0 = "stablehlo.case"(%n) ({{\n    %1 = stablehlo.negate %a {values("#rows")} : {T}\n'
         f"    stablehlo.return %1 : {T}\n  }}) {values('<@one, []>')} : (tensor<i32>) -> {T}\n"
         f"  return %0 : {T}",
-        "give this sharding to operations in its body, or to one on its result",
+        "give this sharding to operations in there, or to one on its result",
+    ),
+    "a call on a single device": (
+        "sdy-resolve-single-device-sharding",
+        f"%0 = func.call @callee(%b) {values('<@one, []>')} : ({T}) -> {T}",
+        "'func.call' op has a result on the single device <@one, []>, but all devices run its body",
     ),
     # Padding.
     "an uneven result": (

@@ -10,7 +10,6 @@ from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, TensorSharding, are_equivalent, mesh_of
-from mlir_sdy.traversal import SCALAR_BODIES
 from mlir_sdy.values import (
     argument_shardings,
     get_sharding,
@@ -27,6 +26,7 @@ from pyshardy.partition.types.one_mesh import device_mesh_of
 _CALLBACKS_ON_SHARDS = frozenset(
     f"xla_ffi_partitioned_python_{platform}_callback" for platform in ("cpu", "gpu")
 )
+_RUN_BY_ALL = frozenset({"func.call", "stablehlo.case", "stablehlo.if", "stablehlo.while"})
 
 
 def check_interface(function: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
@@ -124,7 +124,7 @@ def single_device_sharding(
     """Return the sharding of a result that is on a single device; None if no result is.
 
     Raises:
-        PassError: results are on different devices, or the operation is control flow, or in a
+        PassError: results are on different devices, or the operation has a body, or is in a
             manual computation, where values differ between devices.
     """
     if runs_on_shards(operation):
@@ -140,10 +140,10 @@ def single_device_sharding(
         problem = f"has results on different single devices: {names}"
     elif has_ancestor(operation, "sdy.manual_computation"):
         problem = f"has a result on the single device {singles[0]} in a manual computation"
-    elif len(operation.regions) and operation.name not in SCALAR_BODIES:
+    elif operation.name in _RUN_BY_ALL:
         problem = (
-            f"has a result on the single device {singles[0]}, but all devices run control flow: "
-            "give this sharding to operations in its body, or to one on its result"
+            f"has a result on the single device {singles[0]}, but all devices run its body: "
+            "give this sharding to operations in there, or to one on its result"
         )
     if problem is not None:
         where = location_of(operation.location)
