@@ -6,13 +6,22 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from mlir_sdy.attribute_search import values_of_attribute
-from mlir_sdy.diagnostics import SourceLocation, UsageError, collect, emit, error, note, warning
+from mlir_sdy.diagnostics import (
+    SourceLocation,
+    UsageError,
+    collect,
+    emit,
+    error,
+    note,
+    warning,
+    wrong_type,
+)
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.traversal import operations_in
@@ -36,7 +45,7 @@ from pyshardy.display import Displayed, Table, check_number_of_arrays, counted
 from pyshardy.forms import Form, in_form
 from pyshardy.irtools.functions import ENTRY, has_body
 from pyshardy.irtools.modules import copy_of, form_of, text_of
-from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of, symbol_name
+from pyshardy.irtools.stablehlo_views import FunctionView, function_type_of, symbol_name, target_of
 from pyshardy.irtools.tokens import close_entry, is_token
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.communication import Collective, collectives_of
@@ -81,6 +90,9 @@ __all__ = [
 _PIPELINE = "sdy-partition-pipeline"
 
 _LOG = logging.getLogger(__name__)
+
+_Inputs = TypeVar("_Inputs")
+_RUN = "PartitionedProgram.run"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -244,7 +256,9 @@ class PartitionedProgram(Displayed):
             got = type(backend).__name__
             message = f"a backend is given by its name, got a value of type {got}"
             raise UsageError(error(f"{message}; arrays are one list: 'program.run([x, y])'"))
-        inputs = in_order(inputs, [port.name for port in self.inputs])
+        if not isinstance(options, CompileOptions | None):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise wrong_type(_RUN, "options that 'CompileOptions' makes", options)
+        inputs = in_order(_counted(inputs), [port.name for port in self.inputs])
         check_number_of_arrays(len(inputs), [port.name for port in self.inputs])
         columns = [_column(value, port) for value, port in zip(inputs, self.inputs, strict=True)]
         executable = self.compile(backend, options)
@@ -351,7 +365,7 @@ def partition(
     """Partition a program, as `pyshardy.partition` does, without advice on violated contracts.
 
     Raises:
-        UsageError: as for `pyshardy.partition`.
+        UsageError: as for `pyshardy.partition`; a call is of a form that XLA reads.
         PipelineError: the program can't be partitioned.
     """
     model = load_hardware(hardware)
@@ -359,6 +373,7 @@ def partition(
     if model != load_hardware(DEFAULT_HARDWARE):
         keywords["hardware"] = hardware if isinstance(hardware, str) else hardware.text
     local = _entered_at_main(module)
+    _check_calls(local)
     interface = InterfaceRecorder()
     pipeline = pipeline_of(use(_PIPELINE, **keywords))
 
@@ -396,6 +411,33 @@ def partition(
     collectives = collectives_of(local, mesh)
     _LOG.info("partitioned for %d devices: %d collectives", mesh.total_size, len(collectives))
     return PartitionedProgram(local, mesh, inputs, outputs, collectives, Origin(module, keywords))
+
+
+_CHANGES_OF_SHAPE = frozenset({"SPMDFullToShardShape", "SPMDShardToFullShape"})
+
+
+def _check_calls(module: ir.Module) -> None:
+    """Check that no calls stand for manual computations, as they do in forms of XLA.
+
+    Raises:
+        UsageError: one does.
+    """
+    for call in operations_named({"stablehlo.custom_call"}, module):
+        target = target_of(call)
+        if target.startswith("xla.sdy."):
+            advice = (
+                "represents sdy by strings, as in portable artifacts: convert the program by "
+                "'sdy-translate FILE --to=portable -o NEW.mlirbc', and read the new file"
+            )
+        elif target in _CHANGES_OF_SHAPE:
+            advice = (
+                "is of GSPMD: export the program with Shardy, in JAX by "
+                "jax.config.update('jax_use_shardy_partitioner', True)"
+            )
+        else:
+            continue
+        message = f"the custom call '@{target}' {advice}"
+        raise UsageError(error(message, location_of(call.location)))
 
 
 def _is_unpropagated(module: ir.Module) -> bool:
@@ -568,10 +610,13 @@ def fitting(
     inputs: Sequence[npt.ArrayLike], expected: Sequence[tuple[str, TensorSpec]]
 ) -> list[Array]:
     """Return the inputs as arrays of the types that the program expects."""
-    check_number_of_arrays(len(inputs), [name for name, _ in expected])
+    check_number_of_arrays(len(_counted(inputs)), [name for name, _ in expected])
     arrays: list[Array] = []
     for value, (name, spec) in zip(inputs, expected, strict=True):
-        array = np.asarray(value)
+        try:
+            array = np.asarray(value)
+        except ValueError as reason:  # such as rows of different lengths
+            raise UsageError(error(f"{name} can't become an array: {reason}")) from None
         if array.shape != spec.shape or not np.can_cast(array.dtype, spec.dtype, "same_kind"):
             got = f"{array.dtype} of shape {array.shape}"
             raise UsageError(
@@ -579,6 +624,13 @@ def fitting(
             )
         arrays.append(array.astype(spec.dtype, copy=False))
     return arrays
+
+
+def _counted(inputs: _Inputs) -> _Inputs:
+    """Check that inputs are several."""
+    if not hasattr(inputs, "__len__"):
+        raise wrong_type(_RUN, "the arrays in a list, or by name", inputs)
+    return inputs
 
 
 def _counting_mesh(

@@ -72,6 +72,21 @@ func.func @main(%a: tensor<16x8xf32>, %p: tensor<i1>, %b: tensor<16x8xf32>) -> t
   return %0 : tensor<16x8xf32>
 }
 """,
+    # The axis of the kernel's window shards nothing in the convolution, and nothing is reduced.
+    "a convolution whose kernel is sharded along its window": """
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+func.func @main(
+    %a: tensor<2x7x8x2xi8> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}, {}, {"x"}]>},
+    %b: tensor<2x3x4x3xi8> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}, {"y"}, {}]>})
+    -> tensor<12x3x3x2xi8> {
+  %0 = stablehlo.convolution(%a, %b) dim_numbers = [b, 1, 0, f]x[i, o, 0, 1]->[0, 1, f, b],
+      window = {stride = [1, 2], pad = [[0, 0], [2, -1]], lhs_dilate = [2, 1]}
+      {batch_group_count = 1 : i64, feature_group_count = 1 : i64,
+       sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}, {}, {}]>]>}
+      : (tensor<2x7x8x2xi8>, tensor<2x3x4x3xi8>) -> tensor<12x3x3x2xi8>
+  return %0 : tensor<12x3x3x2xi8>
+}
+""",
     # What is gathered is laid out as the transforms of its columns would have it.
     "transforms of rows and columns of what is gathered": """
 sdy.mesh @mesh = <["x"=3, "y"=2]>

@@ -124,6 +124,59 @@ func.func @main(%a: {T} {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {axes}]>}},
     )
 
 
+def test_values_that_go_from_device_to_device(context):
+    """Another device has zeros in place of what a single device has computed."""
+    check(
+        context,
+        f"""
+sdy.mesh @other = <[], device_ids=[2]>
+func.func @main(%a: {T} {{sdy.sharding = #rows}}) -> ({T}, {T}) {{
+  %0 = stablehlo.negate %a {given("<@one, []>")} : {T}
+  %1 = stablehlo.abs %0 {given("<@one, []>")} : {T}
+  %2 = stablehlo.subtract %0, %1 {given("<@other, []>")} : {T}
+  %3 = stablehlo.negate %2 {given("<@one, []>")} : {T}
+  return %2, %3 : {T}, {T}
+}}""",
+    )
+
+
+@pytest.mark.parametrize("last", ['{"x", "y"}, {}', '{"x"}, {"y"}', '{"x"}, {}'])
+def test_products_that_are_sliced_on_another_mesh(context, last):
+    """Its "x" is another axis than that of the sum, so that no reduce-scatter does both."""
+    check(
+        context,
+        f"""
+sdy.mesh @turned = <["y"=2, "x"=2]>
+func.func @main(%a: {T} {{sdy.sharding = #columns}}, %b: {T} {{sdy.sharding = #rows}})
+    -> ({T} {{sdy.sharding = #sdy.sharding<@turned, [{last}]>}}) {{
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
+      {given("<@mesh, [{}, {}]>")} : ({T}, {T}) -> {T}
+  return %0 : {T}
+}}""",
+    )
+
+
+@pytest.mark.parametrize("axes", ['<@turned, [{"x"}, {}]>', '<@turned, [{}, {"x"}]>'])
+def test_scatters_into_values_replicated_on_another_mesh(context, axes):
+    """Only the first device along "x" of the updates' mesh begins with the inputs."""
+    check(
+        context,
+        f"""
+sdy.mesh @turned = <["y"=2, "x"=2]>
+func.func @main(%a: tensor<8x4xi32> {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{}}]>}},
+                %i: tensor<8x1xi32> {{sdy.sharding = #sdy.sharding<@turned, [{{"x"}}, {{}}]>}},
+                %u: tensor<8x4xi32> {{sdy.sharding = #sdy.sharding{axes}}}) -> tensor<8x4xi32> {{
+  %0 = "stablehlo.scatter"(%a, %i, %u) <{{scatter_dimension_numbers = #stablehlo.scatter<
+      update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0],
+      index_vector_dim = 1>}}> ({{ ^bb0(%p: tensor<i32>, %q: tensor<i32>):
+    %r = stablehlo.add %p, %q : tensor<i32>
+    stablehlo.return %r : tensor<i32>
+  }}) : (tensor<8x4xi32>, tensor<8x1xi32>, tensor<8x4xi32>) -> tensor<8x4xi32>
+  return %0 : tensor<8x4xi32>
+}}""",
+    )
+
+
 @pytest.mark.parametrize(
     ("product", "last"),
     [

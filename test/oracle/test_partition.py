@@ -195,6 +195,67 @@ def test_constraints(shardy, context, full):
         check_same(shardy, context, text, pipeline)
 
 
+@pytest.mark.parametrize("full", ["false", "true"])
+@pytest.mark.shardy_since(0, 12)
+def test_reshards_to_a_single_device(shardy, context, full):
+    """The value comes back from the device, whatever uses it."""
+    pipeline = f"func.func(sdy-insert-explicit-reshards{{enable-full-version={full}}})"
+    for source, target in itertools.permutations((*PLACES[:3], None), 2):
+        before, after = (
+            "" if place is None else f"{{sdy.sharding = #sdy.sharding<@m, {place}>}}"
+            for place in (source, target)
+        )
+        text = f"""sdy.mesh @m = {MESHES[0]}
+        sdy.mesh @one = <[], device_ids=[1]>
+        func.func @main(%a: tensor<8x8xf32> {before})
+            -> (tensor<8x8xf32> {after}, tensor<8x8xf32>) {{
+          %0 = sdy.reshard %a <@one, []> : tensor<8x8xf32>
+          %1 = stablehlo.tanh %0 : tensor<8x8xf32>
+          return %0, %1 : tensor<8x8xf32>, tensor<8x8xf32>
+        }}"""
+        check_same(shardy, context, text, pipeline)
+
+
+PLACES_ON_MESHES = (
+    None,
+    '<@m, [{"a"}, {}]>',
+    "<@m, [{}, {}]>",
+    "<@z, [{}, {}]>",
+    '<@z, [{"z"}, {}]>',
+)
+
+
+@pytest.mark.parametrize("full", ["false", "true"])
+@pytest.mark.parametrize("name", ["add", "concatenate"])
+@pytest.mark.shardy_since(0, 12)
+def test_several_meshes(shardy, context, name, full):
+    """An operation is left as it is, also if a tensor is only replicated on another mesh."""
+    pipeline = f"func.func(sdy-insert-explicit-reshards{{enable-full-version={full}}})"
+    for places in itertools.product(PLACES_ON_MESHES, repeat=3):
+        left, right, result = ("" if each is None else each for each in places)
+        arguments = ", ".join(
+            f"%{value}: tensor<4x4xf32>"
+            + (f" {{sdy.sharding = #sdy.sharding{place}}}" * bool(place))
+            for value, place in (("a", left), ("b", right))
+        )
+        given = f"{{sdy.sharding = #sdy.sharding_per_value<[{result}]>}}" if result else ""
+        operation, shape = {
+            "add": (f"add %a, %b {given} : tensor<4x4xf32>", "4x4"),
+            "concatenate": (
+                f"concatenate %a, %b, dim = 1 {given} "
+                ": (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x8xf32>",
+                "4x8",
+            ),
+        }[name]
+        text = f"""sdy.mesh @m = <["a"=2, "b"=2]>
+        sdy.mesh @z = <["z"=4]>
+        func.func @main({arguments}) -> tensor<{shape}xf32> {{
+          %0 = stablehlo.{operation}
+          return %0 : tensor<{shape}xf32>
+        }}"""
+        check_same(shardy, context, text, pipeline)
+
+
 @pytest.mark.parametrize("marks", ["false", "true"])
 @pytest.mark.shardy_since(0, 12)
 def test_rules_in_the_program(shardy, context, marks):

@@ -84,11 +84,19 @@ def test_partitioning_leaves_the_module_alone(context):
         ([np.zeros((8, 16))], "takes 2 arrays, but got 1"),
         ([np.zeros((8, 16)), np.zeros((4, 16))], r"%arg1 must be .* shape \(16, 4\), got"),
         ([np.zeros((8, 16), complex), np.zeros((16, 4))], "x must be an array of float32"),
+        ([[[1, 2], [3]], np.zeros((16, 4))], "x can't become an array: setting an array element"),
+        (None, "'sdy.PartitionedProgram.run' takes the arrays in a list, or by name, got None"),
+        ((each for each in ()), "takes the arrays in a list, or by name, got a value of type gen"),
     ],
 )
 def test_inputs_that_do_not_fit(program, inputs, complaint):
     with pytest.raises(SdyError, match=complaint):
         program.run(inputs)
+
+
+def test_options_of_another_type(program):
+    with pytest.raises(SdyError, match="takes options that 'CompileOptions' makes, got 'fast'"):
+        program.run(operands(), options="fast")
 
 
 def test_an_unknown_backend(program):
@@ -111,6 +119,25 @@ def test_a_program_without_a_mesh(context):
     with pytest.raises(SdyError, match=r"m.mlir:1:1: error: the program has no mesh") as failure:
         partition(parse(text, context, "m.mlir"))
     assert "sdy.mesh @mesh =" in failure.value.diagnostics[0].notes[0].message
+
+
+@pytest.mark.parametrize(
+    ("target", "advice"),
+    [
+        ("xla.sdy.GlobalToLocalShape", "'sdy-translate FILE --to=portable -o NEW.mlirbc'"),
+        ("SPMDFullToShardShape", "jax.config.update('jax_use_shardy_partitioner', True)"),
+    ],
+)
+def test_manual_computations_as_calls(context, target, advice):
+    """Their operands are on all devices, and their results on one of them."""
+    text = f"""sdy.mesh @mesh = <["x"=2]>
+func.func @main(%a: tensor<8xf32>) -> tensor<4xf32> {{
+  %0 = stablehlo.custom_call @{target}(%a) : (tensor<8xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}}"""
+    with pytest.raises(UsageError, match=re.escape(advice)) as caught:
+        partition(parse(text, context))
+    assert caught.value.diagnostics[0].location.line == 3
 
 
 def test_an_entry_without_a_body(context):

@@ -3,6 +3,7 @@
 
 import sys
 
+import numpy as np
 import pytest
 
 import pyshardy as sdy
@@ -290,6 +291,62 @@ func.func @main() -> (tensor<8xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"
 }}
 """
     assert expected in partitioned(text, context)
+
+
+QUANTIZED_PRODUCT = """sdy.mesh @mesh = <["x"=2]>
+func.func @main(%a: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>},
+                %b: tensor<8x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+    -> tensor<4x6xf32> {
+  %0 = stablehlo.uniform_quantize %a
+      : (tensor<4x8xf32>) -> tensor<4x8x!quant.uniform<i8:f32, 0.5>>
+  %1 = stablehlo.uniform_quantize %b
+      : (tensor<8x6xf32>) -> tensor<8x6x!quant.uniform<i8:f32, 0.5>>
+  %2 = stablehlo.dot_general %0, %1, contracting_dims = [1] x [0]
+      : (tensor<4x8x!quant.uniform<i8:f32, 0.5>>, tensor<8x6x!quant.uniform<i8:f32, 0.5>>)
+      -> tensor<4x6x!quant.uniform<i8:f32, 0.5>>
+  %3 = stablehlo.uniform_dequantize %2
+      : (tensor<4x6x!quant.uniform<i8:f32, 0.5>>) -> tensor<4x6xf32>
+  return %3 : tensor<4x6xf32>
+}
+"""
+
+
+def test_partial_sums_of_quantized_numbers_would_be_clipped(context):
+    module = sdy.parse(QUANTIZED_PRODUCT, context)
+    sdy.run_pipeline(module, "sdy-propagation-pipeline, sdy-partition-pipeline")
+    text = sdy.asm(module)
+    assert "all_reduce" not in text
+    assert text.count("stablehlo.all_gather") == 2
+
+
+def test_quantized_numbers_have_no_arrays(context):
+    """The pass that the message names makes integers of them, which any backend runs."""
+    module = sdy.parse(QUANTIZED_PRODUCT, context)
+    sdy.propagate(module)
+    with pytest.raises(sdy.SdyError, match="stablehlo-legalize-quant-to-math") as caught:
+        sdy.partition(module)
+    assert caught.value.diagnostics[0].location.line == 5
+    module = sdy.parse(QUANTIZED_PRODUCT, context)
+    sdy.run_pipeline(module, "func.func(stablehlo-legalize-quant-to-math)")
+    sdy.propagate(module)
+    inputs = np.full((4, 8), 1.0, np.float32), np.full((8, 6), 0.5, np.float32)
+    (found,) = sdy.partition(module).run(inputs)
+    np.testing.assert_array_equal(found, np.full((4, 6), 4.0))
+
+
+@pytest.mark.parametrize(("dim", "gathers"), [(0, 1), (1, 0)])
+def test_scales_of_rows_are_for_all_rows(context, dim, gathers):
+    rows = "tensor<2x4x!quant.uniform<i8:f32:0, {0.5,0.25}>>"
+    sharding = '[{"x"}, {}]' if dim == 0 else '[{}, {"x"}]'
+    text = f"""sdy.mesh @mesh = <["x"=2]>
+func.func @main(%a: tensor<2x4xf32> {{sdy.sharding = #sdy.sharding<@mesh, {sharding}>}})
+    -> (tensor<2x4xf32> {{sdy.sharding = #sdy.sharding<@mesh, {sharding}>}}) {{
+  %0 = stablehlo.uniform_quantize %a : (tensor<2x4xf32>) -> {rows}
+  %1 = stablehlo.uniform_dequantize %0 : ({rows}) -> tensor<2x4xf32>
+  return %1 : tensor<2x4xf32>
+}}
+"""
+    assert partitioned(text, context).count("stablehlo.all_gather") == gathers
 
 
 def test_convolution_of_no_features(context):

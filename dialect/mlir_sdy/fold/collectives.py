@@ -46,13 +46,19 @@ def slice_of_gather(all_slice: sdy.AllSliceOp, rewriter: rewrite.PatternRewriter
     gather = producer_of_class(all_slice.tensor, sdy.AllGatherOp)
     if gather is None or gather.gathering_axes != all_slice.slicing_axes:
         return False
-    shardings = [value_of(each.out_sharding) for each in (gather, all_slice)]
-    if len({sharding.mesh_or_ref for sharding in shardings}) > 1:
-        module = enclosing_module(all_slice.operation)
-        if module is None or common_mesh(shardings, meshes_of(module)) is None:
-            return False
+    if not are_on_one_mesh(gather, all_slice):
+        return False
     rewriter.replace_op(all_slice.operation, [gather.tensor])
     return True
+
+
+def are_on_one_mesh(first: _AlongAxes, second: _AlongAxes) -> bool:
+    """Whether two collectives are on equal meshes: a replicated value may change the mesh."""
+    shardings = [value_of(each.out_sharding) for each in (first, second)]
+    if len({sharding.mesh_or_ref for sharding in shardings}) == 1:
+        return True
+    module = enclosing_module(second.operation)
+    return module is not None and common_mesh(shardings, meshes_of(module)) is not None
 
 
 def reduce_of_replicated(all_reduce: sdy.AllReduceOp, rewriter: rewrite.PatternRewriter) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache, value_of
+from mlir_sdy.fold.collectives import are_on_one_mesh
 from mlir_sdy.fold.pattern import COLLECTIVE, Pattern
 from mlir_sdy.host import rewrite
 from mlir_sdy.model import (
@@ -27,8 +28,8 @@ from mlir_sdy.values import get_sharding
 def slice_of_reduce(all_slice: sdy.AllSliceOp, rewriter: rewrite.PatternRewriter) -> bool:
     """`all_slice(all_reduce(x, R), S)` becomes a reduce-scatter of `x`, and a slice of the rest.
 
-    1. Every user of the all-reduce is a slice along the same axes in the same block; the matched
-       one is the first. All are replaced.
+    1. Every user of the all-reduce is a slice along the same axes in the same block, on its mesh;
+       the matched one is the first. All are replaced.
     2. Each dimension is scattered along the longest prefix of its slicing axes that are also
        reduction axes, compared as written. All reduction axes must be used.
     3. The remaining slicing axes, if there are any, become a slice.
@@ -71,7 +72,7 @@ def _slices_alike(reduce: sdy.AllReduceOp, first: sdy.AllSliceOp) -> list[sdy.Al
         user = use.owner
         if not isinstance(user, sdy.AllSliceOp) or user.operation.block != first.operation.block:
             return None
-        if user.slicing_axes != first.slicing_axes:
+        if user.slicing_axes != first.slicing_axes or not are_on_one_mesh(reduce, user):
             return None
         if user.operation.is_before_in_block(first.operation):
             return None

@@ -16,6 +16,11 @@ from pyshardy.local_program.tensor_spec import Array, TensorSpec
 _CONTENTS = re.compile(r': "0x[0-9A-Fa-f]{8}([0-9A-Fa-f]*)"')
 """A resource in the text of a module: the alignment, and the elements."""
 
+_SUPPORTED = "tensors of static shape are supported"
+_OF_QUANTIZED = (
+    "run 'func.func(stablehlo-legalize-quant-to-math)' on the program before it is propagated"
+)
+
 
 def spec_of(tensor_type: ir.Type, location: SourceLocation | None = None) -> TensorSpec:
     """Return the spec of a type that has a NumPy equivalent.
@@ -33,7 +38,8 @@ def spec_of(tensor_type: ir.Type, location: SourceLocation | None = None) -> Ten
         if spec.is_supported:
             return spec
     message = f"there is no NumPy array for a value of type '{tensor_type}'"
-    raise UsageError(error(f"{message}; tensors of static shape are supported", location))
+    remedy = _OF_QUANTIZED if "!quant." in str(tensor_type) else _SUPPORTED
+    raise UsageError(error(f"{message}; {remedy}", location))
 
 
 def attribute_of(array: Array) -> ir.DenseElementsAttr:

@@ -381,6 +381,20 @@ def test_convolutions_of_any_layout(written_out):
     np.testing.assert_allclose(written_out(text, "convolution", *arrays)[0], wanted, rtol=1e-5)
 
 
+def test_convolutions_add_up_in_the_type_of_the_result(written_out):
+    """Products of 8 bits exceed these: 24 * 100 * 100."""
+    text = function(
+        "%a: tensor<2x8x5xi8>, %k: tensor<4x8x3xi8>",
+        "tensor<2x4x3xi32>",
+        "  %0 = stablehlo.convolution(%a, %k) dim_numbers = [b, f, 0]x[o, i, 0]->[b, f, 0],"
+        " window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64}"
+        " : (tensor<2x8x5xi8>, tensor<4x8x3xi8>) -> tensor<2x4x3xi32>",
+    )
+    arrays = np.full((2, 8, 5), 100, np.int8), np.full((4, 8, 3), 100, np.int8)
+    (found,) = written_out(text, "convolution", *arrays)
+    np.testing.assert_array_equal(found, np.full((2, 4, 3), 240000))
+
+
 # --- Other operations ---------------------------------------------------------------------------
 
 

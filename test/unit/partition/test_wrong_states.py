@@ -163,6 +163,27 @@ CASES = {
         f"({T}) -> ({T}, {T})",
         "'stablehlo.custom_call' op has results on different single devices: ",
     ),
+    "a loop on a single device": (
+        "sdy-partition-pipeline",
+        f"%0 = stablehlo.while(%c = %b) : {T} attributes {values('<@one, []>')} cond {{\n"
+        "    %p = stablehlo.constant dense<false> : tensor<i1>\n"
+        "    stablehlo.return %p : tensor<i1>\n  } do {\n"
+        f"    %1 = stablehlo.negate %c {values('<@one, []>')} : {T}\n"
+        f"    stablehlo.return %1 : {T}\n  }}\n  return %0 : {T}",
+        "'stablehlo.while' op has a result on the single device <@one, []>, but all devices run",
+    ),
+    "a branch of one device that holds others": (
+        "sdy-partition-pipeline",
+        f'%0 = "stablehlo.case"(%n) ({{\n    %1 = stablehlo.negate %a {values("#rows")} : {T}\n'
+        f"    stablehlo.return %1 : {T}\n  }}) {values('<@one, []>')} : (tensor<i32>) -> {T}\n"
+        f"  return %0 : {T}",
+        "give this sharding to operations in there, or to one on its result",
+    ),
+    "a call on a single device": (
+        "sdy-resolve-single-device-sharding",
+        f"%0 = func.call @callee(%b) {values('<@one, []>')} : ({T}) -> {T}",
+        "'func.call' op has a result on the single device <@one, []>, but all devices run its body",
+    ),
     # Padding.
     "an uneven result": (
         "sdy-pad-for-divisibility",

@@ -65,11 +65,11 @@ def decompose_compare(operation: ir.Operation) -> list[Tensor] | None:
 
 def _in_f32(operation: ir.Operation) -> list[Tensor] | None:
     (operand,) = map(Tensor, operation.operands)
-    if not is_narrow(operand):
+    if not is_narrow(operand.element):
         return None
     result = Tensor(operation.result)
     wide = ir.F32Type.get()
-    wide_result = result.with_element(wide if is_narrow(result) else result.element)
+    wide_result = result.with_element(wide if is_narrow(result.element) else result.element)
     name = operation.name.removeprefix("stablehlo.")
     return [create(name, [operand.to(wide)], wide_result).to(result.element)]
 
@@ -101,15 +101,15 @@ def decompose_dot(operation: ir.Operation) -> list[Tensor] | None:
     """Compute a narrow product in f32 and round it at the end; wider products are unchanged."""
     operands = [Tensor(operand) for operand in operation.operands]
     result = Tensor(operation.result)
-    if not (is_narrow(result) or any(map(is_narrow, operands))):
+    if not any(is_narrow(each.element) for each in (result, *operands)):
         return None
     attributes = dict(operation.attributes.items())
     return [added_up_wide("dot_general", operands, result.type, attributes)]
 
 
-def is_narrow(tensor: Tensor) -> bool:
-    """Whether the elements are floating-point numbers of fewer than 32 bits."""
-    return isinstance(tensor.element, ir.FloatType) and tensor.element.width < 32
+def is_narrow(element: ir.Type) -> bool:
+    """Whether a type is that of floating-point numbers of fewer than 32 bits."""
+    return isinstance(element, ir.FloatType) and element.width < 32
 
 
 def added_up_wide(
@@ -120,8 +120,7 @@ def added_up_wide(
 ) -> Tensor:
     """Build an operation that accumulates products, in f32 if its operands are narrower."""
     wide = ir.F32Type.get()
-    widened = [each.to(wide) if is_narrow(each) else each for each in operands]
-    element = result.element_type
-    is_wide = isinstance(element, ir.FloatType) and element.width >= 32
-    summed = ir.RankedTensorType.get(result.shape, element if is_wide else widened[0].element)
-    return create(name, widened, summed, attributes).to(element)
+    widened = [each.to(wide) if is_narrow(each.element) else each for each in operands]
+    element = widened[0].element if is_narrow(result.element_type) else result.element_type
+    summed = ir.RankedTensorType.get(result.shape, element)
+    return create(name, widened, summed, attributes).to(result.element_type)

@@ -161,7 +161,7 @@ def decompose_convolution(operation: ir.Operation) -> list[Tensor] | None:
         numbers.output_feature_dimension,
     ]
     in_order = list(range(data.rank))
-    if to_data == to_kernel == to_result == in_order and not is_narrow(data):
+    if to_data == to_kernel == to_result == in_order and not is_narrow(data.element):
         return None
     spatial = ", ".join(map(str, range(data.rank - 2)))
     within = f"{spatial}, " if spatial else ""

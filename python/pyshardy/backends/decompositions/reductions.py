@@ -271,7 +271,7 @@ def _batch(operation: ir.Operation) -> tuple[_Batch, list[Tensor]]:
 
 
 def _wide(tensor: Tensor) -> Tensor:
-    return tensor.to(ir.F32Type.get()) if is_narrow(tensor) else tensor
+    return tensor.to(ir.F32Type.get()) if is_narrow(tensor.element) else tensor
 
 
 def _rounded(operation: ir.Operation, tensors: list[Tensor]) -> list[Tensor]:

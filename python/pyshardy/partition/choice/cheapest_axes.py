@@ -191,11 +191,12 @@ class AxisComparison:
             idle = [(axis,) for axis in self._idle_axes() if axis.name not in self.taken]
         options: list[list[AxisTuple]] = []
         for factor in range(rule.num_factors):
-            if factor in unsharded:
+            having = list(projection.having(factor))
+            if factor in unsharded or not having:  # no tensor has what a halo form replaced
                 options.append([()])
                 continue
             seen = {answer[factor]: None, (): None}  # a dictionary preserves the order
-            for tensor in projection.having(factor):
+            for tensor in having:
                 axes = tensor.axes(factor)
                 if factor in self.even:
                     axes = dividing_axes(axes, rule.factor_sizes[factor], mesh)

@@ -28,7 +28,8 @@ from pyshardy.rules.own_rules import SHARDING_RULE
 # --- Elementwise operations -----------------------------------------------------------------------
 
 
-_OF_ONE_SHAPE = ELEMENTWISE_OPERATIONS.difference(BROADCASTING_OPERATIONS)
+_QUANTIZING = ("stablehlo.uniform_dequantize", "stablehlo.uniform_quantize")
+_OF_ONE_SHAPE = ELEMENTWISE_OPERATIONS.difference(BROADCASTING_OPERATIONS, _QUANTIZING)
 
 
 def is_compatible_already(

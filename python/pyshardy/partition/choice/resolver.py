@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import ir, location_of
-from mlir_sdy.model import AxisTuple, Mesh, OpShardingRule, TensorSharding
+from mlir_sdy.model import AxisTuple, Mesh, OpShardingRule, TensorSharding, common_mesh
 from mlir_sdy.values import get_sharding
 from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.partition.choice.uses import UseConverter
@@ -131,7 +131,7 @@ class CompatibilityResolver:
 class ShardyCompatibility(CompatibilityResolver):
     """The resolver that decides as C++ Shardy does, by the sizes of tensors.
 
-    1. Operations with a custom rule, or without a rule, are left to the backend partitioner.
+    1. Operations with a custom rule, or none, or on several meshes are left to the backend.
     2. A result stays partial along all unreduced axes of its sharding.
     """
 
@@ -141,7 +141,8 @@ class ShardyCompatibility(CompatibilityResolver):
 
     def _resolve(self, operation: ir.Operation, shardings: Shardings) -> CompatibleShardings | None:
         rule = self._context.rules.rule(operation)
-        if rule is None or rule.is_custom_rule:
+        mesh_or_ref = common_mesh(shardings, self._context.meshes, ignore_device_ids=True)
+        if rule is None or rule.is_custom_rule or mesh_or_ref is None:
             return None
         if not (self._full or needs_full_version(operation)):
             return resolve_partially(operation, rule, shardings, self._context.meshes)

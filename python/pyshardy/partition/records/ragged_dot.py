@@ -114,8 +114,8 @@ def convert_ragged_dot(operation: ir.Operation, builder: LocalBuilder) -> None:
     with_groups, group_dim = (result, 0) if numbers.is_contracting else (rhs, *numbers.rhs_group)
     (ragged,) = numbers.lhs_ragged
     row_sharding, group_sharding = sharding_of(lhs), sharding_of(with_groups)
-    given = row_sharding or group_sharding
     row_axes, group_axes = axes_of(row_sharding, ragged), axes_of(group_sharding, group_dim)
+    given = row_sharding if row_axes else group_sharding
     if given is None or not (row_axes or group_axes):
         return
     mesh = builder.mesh_of(given)

@@ -88,11 +88,10 @@ def convert_scatter(operation: ir.Operation, builder: LocalBuilder) -> None:
     numbers = ScatterView(operation).scatter_dimension_numbers
     of_inputs = sharding_of(operation.operands[0])
     of_updates = sharding_of(operation.operands[count + 1])
-    mesh = next(
-        (builder.mesh_of(given) for given in (of_inputs, of_updates) if given is not None), None
-    )
-    if mesh is None:
+    given = [each for each in (of_inputs, of_updates) if each and not each.is_fully_replicated]
+    if not given:
         return
+    mesh = builder.mesh_of(given[0])
     spread = _axes_of_batches(of_updates, numbers)
     if spread:
         _begin_once(operation, spread, mesh, builder)

@@ -54,13 +54,14 @@ def neutral_element(reduction: str, element_type: ir.Type) -> ir.DenseElementsAt
 
 
 def has_zero(value_type: ir.Type) -> bool:
-    """Whether an element type, or that of a tensor, has a zero.
+    """Whether an element type, or that of a tensor, has a zero, so that partial sums add up.
 
-    MLIR reads the zero of a type without one as its least power of two.
+    MLIR reads the zero of a type without one as its least power of two. The zero of a quantized
+    type is another number than 0, if it has one, and its partial sums are clipped and rounded.
     """
     is_tensor = isinstance(value_type, ir.RankedTensorType)
     element = value_type.element_type if is_tensor else value_type
-    return not isinstance(element, ir.Float8E8M0FNUType)
+    return not (isinstance(element, ir.Float8E8M0FNUType) or str(element).startswith("!quant."))
 
 
 def _literal(reduction: str, element: ir.Type) -> str | None:

@@ -26,6 +26,7 @@ from pyshardy.partition.types.one_mesh import device_mesh_of
 _CALLBACKS_ON_SHARDS = frozenset(
     f"xla_ffi_partitioned_python_{platform}_callback" for platform in ("cpu", "gpu")
 )
+_RUN_BY_ALL = frozenset({"func.call", "stablehlo.case", "stablehlo.if", "stablehlo.while"})
 
 
 def check_interface(function: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
@@ -45,7 +46,7 @@ def check_interface(function: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
                 raise PassError(
                     error(
                         f"'func.func' op {kind} {index} has the sharding {sharding} on a single "
-                        f"device, which is not allowed there: constrain the value inside instead",
+                        f"device, which is not allowed there: give it to an operation inside",
                         location_of(function.location),
                     )
                 )
@@ -123,8 +124,8 @@ def single_device_sharding(
     """Return the sharding of a result that is on a single device; None if no result is.
 
     Raises:
-        PassError: results are on different devices, or the operation is in a manual computation,
-            where values differ between devices.
+        PassError: results are on different devices, or the operation has a body, or is in a
+            manual computation, where values differ between devices.
     """
     if runs_on_shards(operation):
         return None
@@ -139,6 +140,11 @@ def single_device_sharding(
         problem = f"has results on different single devices: {names}"
     elif has_ancestor(operation, "sdy.manual_computation"):
         problem = f"has a result on the single device {singles[0]} in a manual computation"
+    elif operation.name in _RUN_BY_ALL:
+        problem = (
+            f"has a result on the single device {singles[0]}, but all devices run its body: "
+            "give this sharding to operations in there, or to one on its result"
+        )
     if problem is not None:
         where = location_of(operation.location)
         raise PassError(error(f"'{operation.name}' op {problem}", where))

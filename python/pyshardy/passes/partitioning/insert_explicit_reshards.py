@@ -290,7 +290,8 @@ class _FunctionResharder:
             self.is_changed = True
             self.known.forget(operation)  # the operation may be erased
             self.resolver.forget(operation.operands, operation.results)
-            self.resolver.expand_reshard(operation, self.uses)
+            if not run_on_single_device(operation, self.meshes, self.cache):
+                self.resolver.expand_reshard(operation, self.uses)
         elif name == _BARRIER or (name == _CUSTOM_CALL and runs_on_shards(operation)):
             self.is_changed = True
             self.resolver.forget(operation.operands, ())

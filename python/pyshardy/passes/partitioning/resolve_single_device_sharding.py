@@ -17,8 +17,6 @@ Operands and results of such operations are on their device or replicated (see
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from mlir_sdy import sdy
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.diagnostics import PassError, error
@@ -44,6 +42,7 @@ from pyshardy.passes.options import PartitionCount, ReplicaCount
 from pyshardy.pipeline import register_pass
 
 _INTEGER_WIDTHS = frozenset({2, 4, 8, 16, 32, 64})
+_Computed = dict[tuple[ir.Value, int], ir.Value]
 
 
 @register_pass("sdy-resolve-single-device-sharding", anchor="func.func", release="0.12")
@@ -114,7 +113,7 @@ class _Resolver:
             self._check_operands(operation)
             for result in operation.results:
                 _check_type(result.type, operation)
-        computed: dict[ir.Value, ir.Value] = {}
+        computed: _Computed = {}
         for operation, device in devices:
             with operation.location, ir.InsertionPoint(operation):
                 self._resolve(operation, device, computed, cache)
@@ -157,7 +156,7 @@ class _Resolver:
         self,
         operation: ir.Operation,
         device: int,
-        computed: dict[ir.Value, ir.Value],
+        computed: _Computed,
         cache: AttributeCache,
     ) -> None:
         results = list(operation.results)
@@ -165,14 +164,14 @@ class _Resolver:
         for old, new in zip(results, conditional.results, strict=True):
             if isinstance(old.type, ir.RankedTensorType):
                 everywhere = self._broadcast(new, cache)
-                computed[everywhere] = new
+                computed[everywhere, device] = new
                 old.replace_all_uses_with(everywhere)
             else:
                 old.replace_all_uses_with(new)
         operation.erase()
 
     def _conditional(
-        self, operation: ir.Operation, device: int, computed: Mapping[ir.Value, ir.Value]
+        self, operation: ir.Operation, device: int, computed: _Computed
     ) -> ir.Operation:
         here = self.builder.compare("EQ", self.builder.device_id(), self.builder.index(device))
         types = [result.type for result in operation.results]
@@ -183,7 +182,7 @@ class _Resolver:
             remove_discardable(copy, SHARDING)
             for index, operand in enumerate(operation.operands):
                 value = self._behind_reshards(operand)
-                copy.operands[index] = computed.get(value, value)
+                copy.operands[index] = computed.get((value, device), value)
             self.builder.return_values(list(copy.results))
         with ir.InsertionPoint(blocks[1]):
             self.builder.return_values([self._nothing(each) for each in types])
