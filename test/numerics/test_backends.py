@@ -14,7 +14,7 @@ from pyshardy.backends.xla import program as xla_program
 from pyshardy.backends.xla.program import local_xla_program
 from pyshardy.local_program.errors import ExecutionError
 from pyshardy.local_program.process_groups import Layout
-from pyshardy.program import partition
+from pyshardy.program import partition, run_unpartitioned
 
 FAST_TO_COMPILE = CompileOptions(optimization=0)
 
@@ -106,3 +106,33 @@ def test_gpus_that_are_not_there(program):
     assert len(failure.value.diagnostics) == 1
     # The process with CPU devices is another one.
     assert program.run([np.arange(4, dtype=np.float32)], "xla") == [7.5]
+
+
+RECURSIVE = """
+func.func @main(%a: tensor<f32>) -> tensor<f32> {
+  %0 = func.call @doubled(%a) : (tensor<f32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
+func.func private @doubled(%a: tensor<f32>) -> tensor<f32> {
+  %limit = stablehlo.constant dense<100.0> : tensor<f32>
+  %0 = stablehlo.compare LT, %a, %limit : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  %1 = "stablehlo.if"(%0) ({
+    %2 = stablehlo.add %a, %a : tensor<f32>
+    %3 = func.call @doubled(%2) : (tensor<f32>) -> tensor<f32>
+    stablehlo.return %3 : tensor<f32>
+  }, {
+    stablehlo.return %a : tensor<f32>
+  }) : (tensor<i1>) -> tensor<f32>
+  return %1 : tensor<f32>
+}"""
+
+
+def test_recursion(context):
+    """XLA crashes on it, and IREE doesn't end."""
+    module = parse(RECURSIVE, context)
+    for backend in ("interpreter", "jit"):
+        assert run_unpartitioned(module, [np.float32(3)], backend) == [192]
+    for backend, name in (("xla", "XLA"), ("iree", "IREE")):
+        message = f"function 'doubled' calls itself: .* compiled by {name}: run it with the"
+        with pytest.raises(ExecutionError, match=message):
+            run_unpartitioned(module, [np.float32(3)], backend)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from mlir_sdy.diagnostics import PassError, error, note
+from mlir_sdy.diagnostics import PassError, SdyError, error, note
 from mlir_sdy.discardable import as_text, has_discardable, set_discardable, text_of
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import TensorSharding
@@ -258,14 +258,15 @@ class CallGraph:
         """Whether a function calls itself, directly or indirectly."""
         return bool(self._cycle)
 
-    def check_not_recursive(self, purpose: str) -> None:
+    def check_not_recursive(self, purpose: str, failure: type[SdyError] = PassError) -> None:
         """Check that no function of the module calls itself.
 
         Args:
             purpose: the participle that the error message uses, such as "flattened".
+            failure: the class of the error.
 
         Raises:
-            PassError: a function is recursive.
+            PassError: a function is recursive; or another error, as `failure` says.
         """
         if self._cycle:
             first, *others = self._cycle
@@ -275,7 +276,7 @@ class CallGraph:
                 for call in others
             ]
             message = f"function '{name}' calls itself: recursive functions can't be {purpose}"
-            raise PassError(error(message, location_of(first.location), notes))
+            raise failure(error(message, location_of(first.location), notes))
 
     def _search(self) -> list[str]:
         finished: list[str] = []

@@ -11,6 +11,7 @@ from pyshardy.backends import registry
 from pyshardy.backends.decompositions.registry import decomposed
 from pyshardy.backends.engines.child_engine import ChildEngine
 from pyshardy.backends.registry import CompileOptions
+from pyshardy.irtools.functions import CallGraph
 from pyshardy.irtools.modules import copy_of
 from pyshardy.local_program.errors import ExecutionError
 from pyshardy.local_program.values import use_dense_constants
@@ -64,6 +65,8 @@ class IreeEngine(ChildEngine):
 
 
 def _lowered(module: ir.Module) -> ir.Module:
+    remedy = "run it with the backend 'jit'"
+    CallGraph(module).check_not_recursive(f"compiled by IREE: {remedy}", ExecutionError)  # it hangs
     return decomposed(module, _LACKED)
 
 

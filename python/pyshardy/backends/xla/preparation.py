@@ -13,6 +13,7 @@ from pyshardy.backends.donations import ALIAS
 from pyshardy.backends.jax_internals import stablehlo_version
 from pyshardy.backends.registry import XLA_ASYNC_COLLECTIVES
 from pyshardy.irtools.collectives import first_free_channel, set_channel
+from pyshardy.irtools.functions import CallGraph
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.plain_operations import make_synchronous
 from pyshardy.irtools.ragged_dots import expand_ragged_dots
@@ -26,6 +27,7 @@ from pyshardy.irtools.stablehlo_views import (
 from pyshardy.irtools.tokens import is_token
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.custom_calls import drop_inspections
+from pyshardy.local_program.errors import ExecutionError
 from pyshardy.local_program.segments import CONTROL_FLOW
 from pyshardy.local_program.values import use_dense_constants
 
@@ -49,7 +51,13 @@ def prepare_for_xla(module: ir.Module, platform: str, *, nan_safe: bool = False)
         platform: the platform by its name in JAX: `cpu`, `gpu`, `cuda` ...
         nan_safe: whether maxima and minima of several devices keep NaN on a CPU; all collectives
             become synchronous then, as those are two.
+
+    Raises:
+        ExecutionError: a function calls itself, which crashes XLA.
     """
+    CallGraph(module).check_not_recursive(
+        "compiled by XLA: run it with the backend 'jit'", ExecutionError
+    )
     make_synchronous(module, () if nan_safe or not _reads_async() else XLA_ASYNC_COLLECTIVES)
     use_dense_constants(module)
     _split_collectives(module)
