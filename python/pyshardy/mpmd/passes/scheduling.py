@@ -98,9 +98,9 @@ def remat_fragment(
     stage; a backward fragment that is the next one of its mesh uses the results as they are.
     """
     for function in mpmd_functions(module):
-        for forward in operations_of(body_of(function))[:-1]:
-            if _counts(forward) != {0} or has_discardable(forward, REMAT):
-                continue
+        fragments = operations_of(body_of(function))[:-1]
+        # All of them first, since merging erases backward fragments.
+        for forward in [each for each in fragments if _is_forward(each)]:
             following = next(next_of_mesh(forward), None)
             for backward in fragment_users(forward):
                 if (
@@ -117,6 +117,10 @@ def remat_fragment(
                 if merge_remat_fragments:
                     copy = merge(copy, backward) or copy
                 set_discardable(copy, REMAT, ir.UnitAttr.get(module.context))
+
+
+def _is_forward(operation: ir.Operation) -> bool:
+    return _counts(operation) == {0} and not has_discardable(operation, REMAT)
 
 
 def _counts(operation: ir.Operation) -> set[int]:
