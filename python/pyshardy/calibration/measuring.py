@@ -319,9 +319,9 @@ class Measurer:
         memory = self._machine.bytes_of_memory
         if sum(map(self._bytes_of, steps)) > _SHARE_OF_MEMORY * memory:
             return "takes too much memory"
-        expected = sum(map(self._expected, steps)) * (_FEWEST_ROUNDS + 1)
         if not self.found.points:
             return ""  # a file without measurements would be of no use
+        expected = sum(map(self._expected, steps)) * (_FEWEST_ROUNDS + 1)
         left = self._end - time.perf_counter()
         too_long = left <= 0 or expected > min(left, _SHARE_OF_A_TASK * self._seconds)
         return "takes too much time" if self._machine.agreed(float(too_long)) else ""

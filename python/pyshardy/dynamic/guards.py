@@ -129,7 +129,7 @@ class Guard:
         return ", ".join(f'"{axis}"' for axis in self.port.axes[self.dim])
 
     def failure(self, number: int, nearest: Sequence[str]) -> UsageError:
-        """Return the error of a size for which it doesn't hold, with the nearest for which it does.
+        """Return the error of a size that violates the guard, with the nearest valid sizes.
 
         Sizes that follow from no symbol have none.
         """

@@ -58,7 +58,7 @@ Monomial: TypeAlias = "tuple[tuple[Atom, int], ...]"
 
 @dataclass(frozen=True, eq=False)
 class Size:
-    """A size, which is equal to a number if it is that for all values of symbols.
+    """A size; it equals a number if it has this value for all values of symbols.
 
     Attributes:
         terms: the monomials with their coefficients, none of which is 0.
@@ -267,7 +267,7 @@ def _value(atom: Atom, values: Mapping[str, Any]) -> Any:
 
 
 def _limits(of: Size | Atom, symbols: Symbols) -> tuple[float, float]:
-    """Return limits of a size that is scaled, or of an atom of one."""
+    """Return limits of a scaled size, or of an atom of a size."""
     match of:
         case Size():
             least, largest = 0, 0

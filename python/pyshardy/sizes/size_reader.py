@@ -189,7 +189,7 @@ def _compared(operation: ir.Operation, operands: _Sizes, bounds: Bounds) -> Sequ
 
 
 def _is_less(one: Size, other: Size, bounds: Bounds) -> bool | None:
-    """Whether a size is always less than another one, or never; None if that isn't known."""
+    """Whether the first size is always less than the second, or never; None if unknown."""
     low, high = bounds(one - other)
     if high is not None and high < 0:
         return True

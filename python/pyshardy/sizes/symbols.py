@@ -44,12 +44,12 @@ class SizeSymbol:
         return SizeSymbol(self.name, low, high, multiple_of, self.hint or other.hint)
 
     def has(self, value: int) -> bool:
-        """Whether a value is one of the symbol's."""
+        """Whether a number is a value of the symbol."""
         is_within = self.low <= value and (self.high is None or value <= self.high)
         return is_within and value % self.multiple_of == 0
 
     def problem_of(self, value: int) -> str | None:
-        """Return why a value is none of the symbol's, and the nearest ones; None if it is one."""
+        """Return why a number is no value of the symbol, with the nearest values; None if it is."""
         if self.has(value):
             return None
         problem = f"no multiple of {self.multiple_of}"
