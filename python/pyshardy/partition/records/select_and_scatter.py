@@ -4,6 +4,10 @@
 A shard of the result needs all windows that overlap it: their source elements, and the operand
 elements that they cover. The additions of its windows to elements of other shards are sliced off;
 these shards compute them themselves.
+
+Windows that extend beyond the operand never select a position outside. Shards have elements at
+these positions: -0.0, which the operand doesn't have once 0.0 has replaced it, as comparisons don't
+tell the two apart. The selection keeps any other element instead of it.
 """
 
 from __future__ import annotations
@@ -12,11 +16,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mlir_sdy.host import ir
-from mlir_sdy.model import FactorType, OpShardingRule
+from mlir_sdy.model import FactorType, OpShardingRule, ReductionOp
 from pyshardy.cost.op_work import SizedOperation, counted_work
 from pyshardy.irtools.stablehlo_views import CompareView, WindowsView
 from pyshardy.irtools.stablehlo_views.fields import FieldValues
-from pyshardy.irtools.tensor_types import shape_of, size_of_shard, with_shape
+from pyshardy.irtools.tensor_types import element_type_of, shape_of, size_of_shard, with_shape
 from pyshardy.partition.halo.emit_exchange import emit_exchange
 from pyshardy.partition.halo.windowed import Window, local_copy, paddings, with_factor
 from pyshardy.partition.local.arithmetic import retype_only
@@ -32,17 +36,11 @@ from pyshardy.partition.types.exchange_plan import (
     RequiredRange,
     plan_exchange,
 )
-from pyshardy.partition.types.neutral_elements import neutral_elements
+from pyshardy.partition.types.local_builder import LocalBuilder
 
 _OPERAND, _SOURCE, _INITIAL = range(3)
 
-_NEVER_SELECTED = {
-    "GE": "stablehlo.maximum",
-    "GT": "stablehlo.maximum",
-    "LE": "stablehlo.minimum",
-    "LT": "stablehlo.minimum",
-}
-"""The reduction whose neutral element is never selected, by the comparison that selects."""
+_WITH_MINUS_ZERO = frozenset({"f64", "f32", "f16", "bf16"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +124,10 @@ class WindowsInto:
         )
 
     @property
-    def are_inside(self) -> bool:
-        """Whether `are_own` holds, and no window extends beyond the dimension."""
-        return self.are_own and all(begin >= 0 and end <= self.size for begin, end in self._own)
+    def extend_outside(self) -> bool:
+        """Whether a window extends beyond the dimension."""
+        begin, window = -self.window.low, self.window
+        return begin < 0 or begin + (self.count - 1) * window.stride + window.size > self.size
 
     @property
     def _own(self) -> list[tuple[int, int]]:
@@ -140,8 +139,9 @@ class WindowsInto:
 
     @property
     def are_aligned(self) -> bool:
-        """Whether `are_inside` holds, and windows are at the same positions in all shards."""
-        return self.are_inside and self.size == self.count * self.window.stride
+        """Whether `are_own` holds, and windows are inside, at the same positions in all shards."""
+        is_uniform = self.size == self.count * self.window.stride
+        return self.are_own and not self.extend_outside and is_uniform
 
     def plan_of_operand(self) -> ExchangePlan:
         """Return the plan for the elements that the windows of each shard cover."""
@@ -163,17 +163,16 @@ class SelectAndScatterForm(ExchangeForm):
     Args:
         operation: the operation.
         rule: its rule.
-        outside: the scalar that windows never select, as padding if they extend beyond the operand.
-        own_only: whether shards must need their own windows only (`WindowsInto.are_own`). Without
-            `outside`, these must not extend beyond the dimension.
+        outside: whether windows may extend beyond the operand.
+        own_only: whether shards must need their own windows only (`WindowsInto.are_own`).
     """
 
     def __init__(
         self,
         operation: ir.Operation,
         rule: OpShardingRule,
-        outside: ir.Attribute | None,
         *,
+        outside: bool = False,
         own_only: bool = False,
     ):
         self.operation = operation
@@ -200,10 +199,10 @@ class SelectAndScatterForm(ExchangeForm):
 
     def is_profitable(self, factor: int, num_shards: int) -> bool:
         """Whether the form is correct for this number of shards, and saves bytes."""
-        if self._own_only:
-            windows = self._windows_into(factor, num_shards)
-            return windows.are_inside if self._outside is None else windows.are_own
-        return super().is_profitable(factor, num_shards)
+        windows = self._windows_into(factor, num_shards)
+        if windows.extend_outside and not self._outside:
+            return False
+        return windows.are_own if self._own_only else super().is_profitable(factor, num_shards)
 
     def sends_nothing(self, factor: int, num_shards: int) -> bool:
         """Whether the form is correct for this number of shards, without communication."""
@@ -213,7 +212,14 @@ class SelectAndScatterForm(ExchangeForm):
         """Build the operation on all windows that overlap a shard."""
         operand, source, initial = body.values
         zero = FillValue(lambda: body.zero(body.values[_SOURCE]), PaddingContents.ZERO)
-        outside = self._fill(body, operand)
+        unused = FillValue(lambda: body.zero(operand), PaddingContents.UNDEFINED)
+        outside = unused
+        if any(windows.extend_outside for _, windows, _ in self._sharded(body)):
+            scalar = with_shape(operand.type, ())
+            outside = FillValue(
+                lambda: body.builder.identity(scalar, ReductionOp.SUM), PaddingContents.SCALAR
+            )
+            operand = _without_minus_zero(body.builder, operand)
         padding = paddings(WindowsView(self.operation).padding, len(self._windows))
         sharded = list[tuple[int, WindowsInto, DeviceAxis]]()
         for dim, windows, device_axis in self._sharded(body):
@@ -221,14 +227,16 @@ class SelectAndScatterForm(ExchangeForm):
                 padding[dim] = windows.window.low, 0
                 continue
             sharded.append((dim, windows, device_axis))
-            operand = emit_exchange(
-                windows.plan_of_operand(), {0: operand}, dim, device_axis, outside
-            )
+            fill = outside if windows.extend_outside else unused
+            operand = emit_exchange(windows.plan_of_operand(), {0: operand}, dim, device_axis, fill)
             source = emit_exchange(windows.plan_of_source(), {0: source}, dim, device_axis, zero)
             padding[dim] = 0, 0
         operands = operand, source, initial
         attributes: FieldValues = {WindowsView.padding: padding}
-        (result,) = local_copy(self.operation, body, operands, attributes, (operand.type,)).results
+        local = local_copy(self.operation, body, operands, attributes, (operand.type,))
+        if outside is not unused:
+            _select_other_than_minus_zero(body.builder, local.regions[0].blocks[0])
+        (result,) = local.results
         around = FillValue(lambda: initial, PaddingContents.SCALAR)
         for dim, windows, device_axis in sharded:
             places = [
@@ -243,12 +251,6 @@ class SelectAndScatterForm(ExchangeForm):
             for factor, device_axis in body.device_axes.items()
         ]
 
-    def _fill(self, body: Body, operand: ir.Value) -> FillValue:
-        literal = self._outside
-        if literal is None:
-            return FillValue(lambda: body.zero(operand), PaddingContents.UNDEFINED)
-        return FillValue(lambda: body.builder.literal(literal), PaddingContents.SCALAR)
-
     def _windows_into(self, factor: int, num_shards: int) -> WindowsInto:
         dim = self._dims[factor]
         operand, source = (sizes[dim] for sizes in self._sizes)
@@ -258,41 +260,53 @@ class SelectAndScatterForm(ExchangeForm):
 def select_and_scatter_form(operation: ir.Operation, rule: OpShardingRule) -> SelectAndScatterForm:
     """Return the exchange of the windows that overlap a shard, unless shards need their own only.
 
-    It is not limited if both hold:
-
-    1. Source elements are added up from zero: windows of other shards need zeros for source
-       elements that don't exist.
-    2. Windows don't extend beyond the operand, or select the greatest or least floating-point
-       number: an infinity in place of an element that doesn't exist is not selected. (If a window
-       holds nothing but such infinities, its source element is lost.)
+    1. Shards may need other windows than their own if source elements are added up from zero:
+       windows of other shards need zeros for source elements that don't exist.
+    2. Windows may extend beyond the operand if they select by a comparison of floating-point
+       numbers that doesn't tell -0.0 from 0.0.
     """
     select, scatter = (region.blocks[0] for region in operation.regions)
-    outside = None
-    scalar = with_shape(operation.operands[_OPERAND].type, ())
-    reduction = _NEVER_SELECTED.get(_comparison(select))
-    if reduction is not None and isinstance(scalar.element_type, ir.FloatType):
-        outside = neutral_elements(reduction, scalar)
     adds = combining_operations(scatter) == ("stablehlo.add",)
-    is_padded = any(map(any, WindowsView(operation).padding))
-    is_general = (
-        adds
-        and is_neutral(operation.operands[_INITIAL], "stablehlo.add")
-        and (outside is not None or not is_padded)
-    )
-    return SelectAndScatterForm(
-        operation, rule, outside if is_padded else None, own_only=not is_general
-    )
+    is_sum = adds and is_neutral(operation.operands[_INITIAL], "stablehlo.add")
+    element = element_type_of(operation.operands[_OPERAND].type)
+    outside = str(element) in _WITH_MINUS_ZERO and _compares_numbers(select)
+    return SelectAndScatterForm(operation, rule, outside=outside, own_only=not is_sum)
 
 
-def _comparison(select: ir.Block) -> str:
-    """Return the direction in which a body compares its arguments, if it does nothing else."""
+def _compares_numbers(select: ir.Block) -> bool:
+    """Whether a body compares its arguments, not by their bits, and does nothing else."""
     operations = [view.operation for view in select.operations]
     compare = operations[0]
     if len(operations) != 2 or compare.name != "stablehlo.compare":
-        return ""
-    if list(compare.operands) != list(select.arguments):
-        return ""
-    return CompareView(compare).comparison_direction
+        return False
+    return set(compare.operands) == set(select.arguments) and (
+        CompareView(compare).compare_type != "TOTALORDER"
+    )
+
+
+def _without_minus_zero(builder: LocalBuilder, value: ir.Value) -> ir.Value:
+    """Build a tensor with 0.0 in place of -0.0."""
+    zeros = builder.splat(value.type, 0)
+    return builder.select(builder.compare("EQ", value, zeros), zeros, value)
+
+
+def _select_other_than_minus_zero(builder: LocalBuilder, select: ir.Block) -> None:
+    """Change a body so that it keeps any other number instead of -0.0.
+
+    It becomes `is_minus_zero(second) or (select(first, second) and not is_minus_zero(first))`.
+    """
+    returned = select.operations[len(select.operations) - 1].operation
+    with ir.InsertionPoint(returned):
+        first, second = (_is_minus_zero(builder, argument) for argument in select.arguments)
+        keeps = builder.binary("and", returned.operands[0], builder.unary("not", first))
+        returned.operands[0] = builder.binary("or", second, keeps)
+
+
+def _is_minus_zero(builder: LocalBuilder, scalar: ir.Value) -> ir.Value:
+    """Build whether the bits of a floating-point number are those of -0.0."""
+    width = ir.FloatType(element_type_of(scalar.type)).width
+    bits = builder.bitcast_convert(scalar, ir.IntegerType.get_signless(width))
+    return builder.compare("EQ", bits, builder.splat(bits.type, -(1 << (width - 1))))
 
 
 def _num_operations(sized: SizedOperation) -> int:
