@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -134,7 +135,11 @@ class Indices:
 
 
 def indices_into_shard(
-    indices: Indices, components: Sequence[Component], mesh: Mesh, builder: LocalBuilder
+    indices: Indices,
+    components: Sequence[Component],
+    mesh: Mesh,
+    builder: LocalBuilder,
+    width: Literal[32, 64] = 32,
 ) -> Indices:
     """Build indices relative to the device's shard; out of bounds for other shards.
 
@@ -147,6 +152,7 @@ def indices_into_shard(
         components: the components of an index.
         mesh: the mesh of the axes.
         builder: builds the operations.
+        width: the least number of bits of the integer type.
     """
     element_type = ir.IntegerType(element_type_of(indices.value.type))
     least, greatest = _range_of(element_type)
@@ -163,7 +169,7 @@ def indices_into_shard(
     value = builder.clamp(low, indices.value, high)
     is_small = max(part.greatest for part in components) < _MAX_I32
     fits = is_small and (element_type.is_unsigned or element_type.width <= 32)
-    signed = ir.IntegerType.get_signless(32 if fits else 64)
+    signed = ir.IntegerType.get_signless(width if fits else 64)
     cut = Indices(builder.convert(value, signed), indices.vector_dim)
     if not any(part.axes for part in components):
         return cut
@@ -197,4 +203,7 @@ def _range_of(integer: ir.IntegerType) -> tuple[int, int]:
 
 
 def _constant(builder: LocalBuilder, numbers: str, tensor: ir.Type) -> ir.Value:
-    return builder.literal(ir.Attribute.parse(f"dense<{numbers}> : {tensor}"))
+    def build() -> ir.Value:
+        return builder.literal(ir.Attribute.parse(f"dense<{numbers}> : {tensor}"))
+
+    return builder.once_in_block((numbers, tensor), build)

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from mlir_sdy.host import ir
 from mlir_sdy.model import AxisTuple, Mesh, OpShardingRule
@@ -226,14 +227,9 @@ def convert_dynamic_slice(operation: ir.Operation, builder: LocalBuilder) -> Non
         return
     taken = [windows[dim].taken if dim in windows else length for dim, length in enumerate(lengths)]
     value = builder.slice_within_bounds(operation.operands[0], list(operation.operands)[1:], taken)
-    shifts = {
-        dim: builder.binary("subtract", builder.index(0), window.within)
-        for dim, window in windows.items()
-        if window.length > 1
-    }
-    if shifts:
+    if any(window.length > 1 for window in windows.values()):
         zero = neutral(builder, "stablehlo.add", element_type_of(value.type))
-        value = _shifted(builder, value, shifts, lengths, zero)
+        value = _shifted(builder, value, windows, "subtract", lengths, zero)
     for window in windows.values():
         if window.length == 1:
             is_there = builder.compare("EQ", window.within, builder.index(0))
@@ -254,11 +250,10 @@ def convert_dynamic_update_slice(operation: ir.Operation, builder: LocalBuilder)
         return
     taken = [windows[dim].taken if dim in windows else length for dim, length in enumerate(lengths)]
     old = builder.slice_within_bounds(operand, list(operation.operands)[2:], taken)
-    shifts = {dim: window.within for dim, window in windows.items() if window.length > 1}
     new = update
-    if shifts:
+    if any(window.length > 1 for window in windows.values()):
         anything = builder.splat(with_shape(update.type, ()), 0)  # it isn't selected
-        new = _shifted(builder, update, shifts, taken, anything)
+        new = _shifted(builder, update, windows, "add", taken, anything)
     for dim, window in windows.items():
         new = builder.select(_is_in_slice(builder, window, dim, taken), new, old)
     operation.operands[1] = new
@@ -287,43 +282,45 @@ def _windows(
     mesh = builder.mesh_of(sharding)
     sizes, lengths = shape_of(operation.operands[0].type), shape_of(slice_.type)
     windows: dict[int, _Window] = {}
-    integer = ir.IntegerType.get_signless(64)
     for dim, (size, length) in enumerate(zip(sizes, lengths, strict=True)):
         axes = sharded.get(dim, ())
         greatest = size * mesh.axes_size(axes) - length
-        start = Indices(operation.operands[first + dim], 0)
-        component = Component(axes, size, 0, greatest)
-        moved = indices_into_shard(start, [component], mesh, builder).value
-        moved = builder.convert(moved, integer)
+        start = builder.index(0)
+        if greatest > 0:
+            indices = Indices(operation.operands[first + dim], 0)
+            component = Component(axes, size, 0, greatest)
+            start = indices_into_shard(indices, [component], mesh, builder, width=64).value
         if axes:
             taken = min(length, size)
-            at = builder.clamp(builder.index(0), moved, builder.index(size - taken))
-            within = builder.binary("subtract", at, moved)
-            windows[dim] = _Window(length, taken, at, within)
-            moved = at
-        operation.operands[first + dim] = moved
+            at = builder.clamp(builder.index(0), start, builder.index(size - taken))
+            windows[dim] = _Window(length, taken, at, builder.binary("subtract", at, start))
+            start = at
+        operation.operands[first + dim] = start
     return windows
 
 
 def _shifted(
     builder: LocalBuilder,
     value: ir.Value,
-    shifts: Mapping[int, ir.Value],
+    windows: Mapping[int, _Window],
+    direction: Literal["add", "subtract"],
     shape: Sequence[int],
     fill: ir.Value,
 ) -> ir.Value:
-    """Build a value of another shape: its element p is element p + shift, or the scalar `fill`.
+    """Build a value of another shape, moved by the starts of windows within the slice.
 
-    It is a slice of the value padded on both sides with as many zeros as the new dimension has
-    elements.
+    Element p is element p + start, or p - start to subtract, or the scalar `fill`. It is a slice of
+    the value padded on both sides with as many elements as the new dimension has.
     """
-    margins = [size if dim in shifts else 0 for dim, size in enumerate(shape)]
+    margins = [
+        size if dim in windows and windows[dim].length > 1 else 0 for dim, size in enumerate(shape)
+    ]
     padded = builder.pad(value, fill, margins, margins)
     starts = [
-        builder.binary("add", shifts[dim], builder.index(size))
-        if dim in shifts
+        builder.binary(direction, builder.index(margin), windows[dim].within)
+        if margin
         else builder.index(0)
-        for dim, size in enumerate(shape)
+        for dim, margin in enumerate(margins)
     ]
     return builder.slice_within_bounds(padded, starts, shape)
 

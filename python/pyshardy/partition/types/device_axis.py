@@ -9,15 +9,13 @@ from functools import cached_property
 from types import MappingProxyType
 
 from mlir_sdy.host import ir
-from mlir_sdy.model import AxisTuple, Mesh, replica_groups, shard_indices
+from mlir_sdy.model import AxisTuple, Mesh, replica_groups
 from pyshardy.irtools.tensor_types import shape_of, with_element
 from pyshardy.partition.types.local_builder import LocalBuilder
 
 
 class DeviceAxis:
     """The devices along axes, and operations on a dimension of their values.
-
-    All operations are built in one block.
 
     Args:
         builder: builds at the current place.
@@ -29,7 +27,6 @@ class DeviceAxis:
         self.builder = builder
         self.mesh = mesh
         self.axes = axes
-        self._numbers: dict[tuple[int, ...], ir.Value] = {}
 
     @property
     def num_shards(self) -> int:
@@ -37,19 +34,10 @@ class DeviceAxis:
         return self.mesh.axes_size(self.axes)
 
     def by_shard(self, numbers: Sequence[int]) -> ir.Value:
-        """Build the number for the device's shard, an i64 scalar; once for equal numbers."""
-        key = tuple(numbers)
-        if key not in self._numbers:
-            self._numbers[key] = self._by_shard(key)
-        return self._numbers[key]
-
-    def _by_shard(self, numbers: tuple[int, ...]) -> ir.Value:
+        """Build the number for the device's shard, an i64 scalar."""
         if len(set(numbers)) == 1:
             return self.builder.index(numbers[0])
-        indices = dict(zip(self.mesh.devices, shard_indices(self.mesh, self.axes), strict=True))
-        return self.builder.per_device(
-            [numbers[indices[device]] for device in range(self.mesh.total_size)]
-        )
+        return self.builder.per_shard(self.mesh, self.axes, numbers.__getitem__)
 
     # --- Data of other devices --------------------------------------------------------------
 

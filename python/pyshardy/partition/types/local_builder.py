@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 
 from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.host import current_context, ir, location_of, stablehlo
@@ -70,6 +70,9 @@ def _is_within_bounds(start: ir.Value) -> bool:
 class LocalBuilder(StablehloBuilder):
     """Builds the StableHLO of one device, before the operation that is being converted.
 
+    Indices and what depends on the device alone are built once for each block, at its start. No
+    block may be erased while the builder is in use.
+
     Args:
         meshes: the meshes of the module, by name.
         replicas: whether devices are the replicas of one program rather than its partitions.
@@ -104,6 +107,7 @@ class LocalBuilder(StablehloBuilder):
         # Reused across layers of a model.
         self._shards_along: dict[tuple[Mesh, AxisTuple], np.ndarray] = {}
         self._groups_along: dict[tuple[Mesh, AxisTuple], ir.Attribute] = {}
+        self._shared: dict[ir.Block, dict[Hashable, ir.Value]] = {}
 
     def mesh_of(self, sharding: TensorSharding) -> Mesh:
         """Return the mesh of a sharding of the module, which is verified to exist."""
@@ -135,17 +139,48 @@ class LocalBuilder(StablehloBuilder):
             )
         return self.literal(literal)
 
+    def once_in_block(self, key: Hashable, build: Callable[[], ir.Value]) -> ir.Value:
+        """Build a value that depends on the key and the device alone, unless the block has it."""
+        block = ir.InsertionPoint.current.block
+        shared = self._shared.setdefault(block, {})
+        value = shared.get(key)
+        if value is None:
+            # In the order in which they are built, so that they may depend on each other.
+            last = next(reversed(shared.values()), None)
+            place = (
+                ir.InsertionPoint.at_block_begin(block)
+                if last is None
+                else ir.InsertionPoint.after(last.owner.operation)
+            )
+            with place:
+                value = shared[key] = build()
+        return value
+
+    def index(self, value: int) -> ir.Value:
+        """Build a scalar constant of type i64."""
+        return self.once_in_block(value, lambda: super(LocalBuilder, self).index(value))
+
     def device_id(self) -> ir.Value:
         """Build the id of the device that runs the program, an i64 scalar."""
-        name = "stablehlo.replica_id" if self.replicas else "stablehlo.partition_id"
-        scalar = ir.RankedTensorType.get([], ir.IntegerType.get_unsigned(32))
-        device = self.create(name, (), (scalar,)).result
-        return self.convert(device, ir.IntegerType.get_signless(64))
+
+        def build() -> ir.Value:
+            name = "stablehlo.replica_id" if self.replicas else "stablehlo.partition_id"
+            scalar = ir.RankedTensorType.get([], ir.IntegerType.get_unsigned(32))
+            device = self.create(name, (), (scalar,)).result
+            return self.convert(device, ir.IntegerType.get_signless(64))
+
+        return self.once_in_block("device_id", build)
 
     def per_device(self, values: Sequence[int] | np.ndarray) -> ir.Value:
         """Build the entry of `values` for the device that runs the program, an i64 scalar."""
-        table = self.constant(np.array(values, np.int64))
-        return self.reshape(self.dynamic_slice(table, [self.device_id()], [1]), ())
+        entries = np.array(values, np.int64)
+
+        def build() -> ir.Value:
+            row = self.dynamic_slice(self.constant(entries), [device], [1])
+            return self.reshape(row, ())
+
+        device = self.device_id()
+        return self.once_in_block(entries.tobytes(), build)
 
     # --- Shards -----------------------------------------------------------------------------
 

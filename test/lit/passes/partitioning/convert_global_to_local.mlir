@@ -42,9 +42,9 @@ func.func @gather(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
 // REPLICAS-LABEL: func.func @slice
 func.func @slice(%arg0: tensor<8xf32>)
     -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}) {
-  // CHECK-NEXT: [[OFFSETS:%.+]] = stablehlo.constant dense<[0, 4, 0, 4]> : tensor<4xi64>
   // CHECK-NEXT: [[ID:%.+]] = stablehlo.partition_id
   // CHECK-NEXT: [[INDEX:%.+]] = stablehlo.convert [[ID]]
+  // CHECK-NEXT: [[OFFSETS:%.+]] = stablehlo.constant dense<[0, 4, 0, 4]> : tensor<4xi64>
   // CHECK-NEXT: [[OFFSET:%.+]] = stablehlo.dynamic_slice [[OFFSETS]], [[INDEX]], sizes = [1]
   // CHECK-NEXT: [[SCALAR:%.+]] = stablehlo.reshape [[OFFSET]]
   // CHECK-NEXT: stablehlo.dynamic_slice %arg0, [[SCALAR]], sizes = [4]

@@ -7,13 +7,13 @@ sdy.mesh @mesh = <["x"=2]>
 // CHECK-LABEL: func.func @gather(%arg0: tensor<4x3xf32>, %arg1: tensor<5xi32>) -> tensor<5x3xf32>
 func.func @gather(%arg0: tensor<8x3xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
                   %arg1: tensor<5xi32>) -> tensor<5x3xf32> {
-  // CHECK-NEXT: %[[LOW:.*]] = stablehlo.constant dense<0> : tensor<i32>
-  // CHECK-NEXT: %[[HIGH:.*]] = stablehlo.constant dense<7> : tensor<i32>
-  // CHECK-NEXT: %[[CUT:.*]] = stablehlo.clamp %[[LOW]], %arg1, %[[HIGH]]
-  // CHECK: stablehlo.constant dense<[0, 4]> : tensor<2xi64>
-  // CHECK: stablehlo.partition_id
+  // CHECK-DAG: %[[LOW:.*]] = stablehlo.constant dense<0> : tensor<i32>
+  // CHECK-DAG: %[[HIGH:.*]] = stablehlo.constant dense<7> : tensor<i32>
+  // CHECK-DAG: stablehlo.partition_id
+  // CHECK-DAG: stablehlo.constant dense<[0, 4]> : tensor<2xi64>
+  // CHECK-DAG: %[[THREE:.*]] = stablehlo.constant dense<3> : tensor<i32>
+  // CHECK: %[[CUT:.*]] = stablehlo.clamp %[[LOW]], %arg1, %[[HIGH]]
   // CHECK: %[[LOCAL:.*]] = stablehlo.subtract %[[CUT]], %{{.*}} : tensor<5xi32>
-  // CHECK: %[[THREE:.*]] = stablehlo.constant dense<3> : tensor<i32>
   // CHECK-NEXT: %[[INSIDE:.*]] = stablehlo.clamp %{{.*}}, %[[LOCAL]], %[[THREE]]
   // CHECK-NEXT: %[[MASK:.*]] = stablehlo.compare EQ, %[[INSIDE]], %[[LOCAL]]
   // CHECK-NEXT: %[[ROWS:.*]] = "stablehlo.gather"(%arg0, %[[INSIDE]]) {{.*}} -> tensor<5x3xf32>
@@ -32,9 +32,9 @@ func.func @gather(%arg0: tensor<8x3xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
 func.func @scatter(%arg0: tensor<8x3xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
                    %arg1: tensor<5xi8>, %arg2: tensor<5x3xf32>)
     -> (tensor<8x3xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
-  // CHECK: %[[LOW:.*]] = stablehlo.constant dense<-1> : tensor<i8>
-  // CHECK-NEXT: %[[HIGH:.*]] = stablehlo.constant dense<8> : tensor<i8>
-  // CHECK-NEXT: %[[CUT:.*]] = stablehlo.clamp %[[LOW]], %arg1, %[[HIGH]]
+  // CHECK-DAG: %[[LOW:.*]] = stablehlo.constant dense<-1> : tensor<i8>
+  // CHECK-DAG: %[[HIGH:.*]] = stablehlo.constant dense<8> : tensor<i8>
+  // CHECK: %[[CUT:.*]] = stablehlo.clamp %[[LOW]], %arg1, %[[HIGH]]
   // CHECK-NEXT: %[[WIDE:.*]] = stablehlo.convert %[[CUT]] : (tensor<5xi8>) -> tensor<5xi32>
   // CHECK: %[[LOCAL:.*]] = stablehlo.subtract %[[WIDE]], %{{.*}} : tensor<5xi32>
   // CHECK-NEXT: "stablehlo.scatter"(%arg0, %[[LOCAL]], %arg2)
