@@ -27,7 +27,7 @@ def convert_sharding_group(operation: ir.Operation, _: LocalBuilder) -> None:
     operation.erase()
 
 
-def convert_computation(operation: ir.Operation, _: LocalBuilder) -> None:
+def convert_computation(operation: ir.Operation, builder: LocalBuilder) -> None:
     """Inline the body of a manual computation, which is a local program already."""
     block = operation.regions[0].blocks[0]
     for argument, operand in zip(block.arguments, operation.operands, strict=True):
@@ -35,6 +35,7 @@ def convert_computation(operation: ir.Operation, _: LocalBuilder) -> None:
     body = [view.operation for view in block.operations]
     for inner in body[:-1]:
         inner.move_before(operation)
+    builder.forget(block)
     replace_by(operation, *body[-1].operands)
 
 

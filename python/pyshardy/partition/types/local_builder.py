@@ -70,8 +70,7 @@ def _is_within_bounds(start: ir.Value) -> bool:
 class LocalBuilder(StablehloBuilder):
     """Builds the StableHLO of one device, before the operation that is being converted.
 
-    Indices and what depends on the device alone are built once for each block, at its start. No
-    block may be erased while the builder is in use.
+    Indices and what depends on the device alone are built once for each block, at its start.
 
     Args:
         meshes: the meshes of the module, by name.
@@ -155,6 +154,10 @@ class LocalBuilder(StablehloBuilder):
             with place:
                 value = shared[key] = build()
         return value
+
+    def forget(self, block: ir.Block) -> None:
+        """Drop what was built in a block that is about to be erased."""
+        self._shared.pop(block, None)
 
     def index(self, value: int) -> ir.Value:
         """Build a scalar constant of type i64."""
