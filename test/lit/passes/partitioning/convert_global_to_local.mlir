@@ -86,10 +86,10 @@ func.func @others(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
 func.func @values_of_nothing()
     -> (tensor<8xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>},
         tensor<8xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
-  // CHECK-NEXT: stablehlo.constant dense<3> : tensor<4xi32>
+  // CHECK: stablehlo.constant dense<[0, 0, 4, 4]> : tensor<4xi64>
+  // CHECK: stablehlo.constant dense<3> : tensor<4xi32>
   %0 = stablehlo.constant {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}
     dense<3> : tensor<8xi32>
-  // CHECK-NEXT: stablehlo.constant dense<[0, 0, 4, 4]> : tensor<4xi64>
   // CHECK: stablehlo.iota dim = 0 : tensor<4xi32>
   // CHECK-NEXT: stablehlo.add
   %1 = stablehlo.iota dim = 0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}
@@ -115,7 +115,7 @@ func.func @manual(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x
 // COMBINED-LABEL: func.func @several_dimensions
 func.func @several_dimensions(%arg0: tensor<8x6x4xf32>)
     -> (tensor<8x6x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}, {"x"}]>}) {
-  // CHECK-NEXT: "stablehlo.all_reduce"(%arg0)
+  // CHECK: "stablehlo.all_reduce"(%arg0)
   // CHECK: stablehlo.dynamic_slice {{.*}} sizes = [4, 6, 2]
   // COMBINED-NEXT: [[SPLIT:%.+]] = stablehlo.reshape %arg0 : {{.*}} -> tensor<2x4x6x2x2xf32>
   // COMBINED-NEXT: [[TURNED:%.+]] = stablehlo.transpose [[SPLIT]], dims = [0, 3, 1, 2, 4]
