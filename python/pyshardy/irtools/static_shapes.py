@@ -24,7 +24,7 @@ from mlir_sdy.late_numpy import np
 from mlir_sdy.uses import replace_by
 from mlir_sdy.values import SHARDING
 from pyshardy.irtools.constants import constant_integers
-from pyshardy.irtools.stablehlo_views import DimensionSizeView
+from pyshardy.irtools.stablehlo_views import DimensionSizeView, target_of
 from pyshardy.irtools.walks import operations_named, tell_inserted
 
 
@@ -50,6 +50,9 @@ SHAPE_OPERANDS = "indices_of_shape_operands"
 """The attribute of a call with the positions of the shapes of its results."""
 
 _LAYOUTS = "operand_layouts"
+CALL_ATTRIBUTES = ("api_version", "backend_config", "call_target_name", "called_computations")
+"""The attributes that a call has and the operation that it stands for doesn't."""
+
 
 FormFunction = Callable[[ir.Operation], StaticForm | None]
 
@@ -144,6 +147,8 @@ def shape_operands_of(call: ir.Operation) -> list[int]:
 @_form_of("custom_call")
 def _call(operation: ir.Operation) -> StaticForm | None:
     """Return the form without the shapes of results, which are the last operands."""
+    if target_of(operation) == "stablehlo.dynamic_rng_bit_generator":  # of JAX
+        return StaticForm("rng_bit_generator", 1, dropped=CALL_ATTRIBUTES)
     shapes, layouts = shape_operands_of(operation), get_discardable(operation, _LAYOUTS)
     if not shapes:
         return None

@@ -18,6 +18,7 @@ from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import CustomCallView, WindowsView, symbol_name, target_of
 from pyshardy.irtools.stablehlo_views.fields import set_fields
+from pyshardy.irtools.static_shapes import CALL_ATTRIBUTES
 from pyshardy.irtools.tensor_types import shape_of
 
 DYNAMIC_REDUCE_WINDOW = "stablehlo.dynamic_reduce_window"
@@ -32,8 +33,6 @@ WINDOW_FIELDS = (
 )
 """The fields of a `stablehlo.reduce_window` that operands of a call have."""
 
-_OF_CALL = ("api_version", "backend_config", "call_target_name", "called_computations")
-
 
 def static_window(module: ir.Module, call: ir.Operation) -> ir.Operation | None:
     """Replace a call of static types by the operation, and return that; None for other calls."""
@@ -47,7 +46,7 @@ def static_window(module: ir.Module, call: ir.Operation) -> ir.Operation | None:
     pairs = list(zip(padding[::2], padding[1::2], strict=True))
     (name,) = CustomCallView(call).called_computations
     function = next(each for each in functions_of(module) if symbol_name(each) == name)
-    kept = {key: value for key, value in call.attributes.items() if key not in _OF_CALL}
+    kept = {key: value for key, value in call.attributes.items() if key not in CALL_ATTRIBUTES}
     types, operands = [result.type for result in call.results], list(call.operands)[:-5]
     with call.context, call.location, ir.InsertionPoint(call):
         window = StablehloBuilder().create(
