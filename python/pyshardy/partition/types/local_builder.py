@@ -165,14 +165,13 @@ class LocalBuilder(StablehloBuilder):
 
     def device_id(self) -> ir.Value:
         """Build the id of the device that runs the program, an i64 scalar."""
+        return self.once_in_block("device_id", self._device_id)
 
-        def build() -> ir.Value:
-            name = "stablehlo.replica_id" if self.replicas else "stablehlo.partition_id"
-            scalar = ir.RankedTensorType.get([], ir.IntegerType.get_unsigned(32))
-            device = self.create(name, (), (scalar,)).result
-            return self.convert(device, ir.IntegerType.get_signless(64))
-
-        return self.once_in_block("device_id", build)
+    def _device_id(self) -> ir.Value:
+        name = "stablehlo.replica_id" if self.replicas else "stablehlo.partition_id"
+        scalar = ir.RankedTensorType.get([], ir.IntegerType.get_unsigned(32))
+        device = self.create(name, (), (scalar,)).result
+        return self.convert(device, ir.IntegerType.get_signless(64))
 
     def per_device(self, values: Sequence[int] | np.ndarray) -> ir.Value:
         """Build the entry of `values` for the device that runs the program, an i64 scalar."""

@@ -76,8 +76,8 @@ class _MpiBuilder(GridBuilder):
         self._name_of = {mesh: name for name, mesh in self.meshes.items()}
         self._ordered: dict[str, str] = {}
 
-    def device_id(self) -> ir.Value:
-        """The linear index of the process, as an i64 scalar."""
+    def _device_id(self) -> ir.Value:
+        """Build the linear index of the process, as an i64 scalar."""
         index = building.process_linear_index(next(iter(self.grids)))
         integer = ir.IntegerType.get_signless(64)
         number = self.create("arith.index_cast", (index,), (integer,)).result
