@@ -106,7 +106,7 @@ BUDGETS = {
     "lsp": 1_840,
     "mcp": 920,
     "mpmd": 12_400,
-    "partition": 17_840,
+    "partition": 17_860,
     "passes": 14_620,
     "pipeline": 2_590,
     "pipelines": 830,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mlir_sdy.host import ir
+from mlir_sdy.host import identity, ir
 from mlir_sdy.symbols import enclosing_module
 from mlir_sdy.uses import replace_by
 from pyshardy.cost.op_work import no_work
@@ -28,16 +28,35 @@ def convert_sharding_group(operation: ir.Operation, _: LocalBuilder) -> None:
 
 
 def convert_computation(operation: ir.Operation, builder: LocalBuilder) -> None:
-    """Inline the body of a manual computation, which is a local program already."""
+    """Inline the body of a manual computation, which is a local program already.
+
+    What depends on the device alone is shared with the computations behind this one.
+    """
     block = operation.regions[0].blocks[0]
     for argument, operand in zip(block.arguments, operation.operands, strict=True):
         argument.replace_all_uses_with(operand)
     body = [view.operation for view in block.operations]
+    shared = set[ir.Value]()
     for inner in body[:-1]:
-        inner.move_before(operation)
+        if inner.name in _OF_DEVICE and shared.issuperset(inner.operands):
+            attributes = [(name, identity(each)) for name, each in inner.attributes.items()]
+            value = builder.once_in_block(
+                (inner.name, *inner.operands, inner.results[0].type, *attributes),
+                lambda inner=inner: inner.clone(ip=ir.InsertionPoint.current).operation.results[0],
+            )
+            shared.add(value)
+            replace_by(inner, value)
+        else:
+            inner.move_before(operation)
     builder.forget(block)
     replace_by(operation, *body[-1].operands)
 
+
+_OF_DEVICE = frozenset(
+    f"stablehlo.{name}"
+    for name in ("constant", "convert", "dynamic_slice", "partition_id", "replica_id", "reshape")
+)
+"""The operations that compute the start of a shard, from nothing or from values of this kind."""
 
 _RETYPED = PartitionRecord(local_form=retype_only, work=no_work)
 _IDENTITY = PartitionRecord(local_form=convert_identity, work=no_work)
