@@ -175,10 +175,12 @@ class _Leaves:
             return min(used, default=self._first)
         if not possible:
             if not self._infers:
-                reason = "its operands are on several meshes"
-                message = f"{what} has no mesh to be assigned to: {reason}"
-                place = self._function if isinstance(owner, ir.Block) else owner.operation
-                self.errors.append(error(message, location_of(place.location)))
+                reason = "It needs values of several meshes"
+                message = f"{what} has no mesh to be assigned to. {reason}"
+                place = self._function.location if isinstance(owner, ir.Block) else owner.location
+                if what != "Value":
+                    place = terminator_of(body_of(self._function)).location
+                self.errors.append(error(message, location_of(place)))
             return self._first
         if given is not None:
             return next((mesh for mesh in possible if mesh in used), next(iter(possible)))
@@ -360,7 +362,7 @@ def _finalize(function: ir.Operation) -> None:
     erase_dead(body)
     for operation in operations_of(body):
         if operation.name in (ASSIGN, UNASSIGN):
-            message = f"'{operation.name}' is left after mesh inference"
+            message = "assigns, unassigns or broadcasts are not allowed after mesh inference."
             raise PassError(error(message, location_of(operation.location)))
 
 

@@ -47,8 +47,8 @@ def unroll_for_loops(module: ir.Module) -> None:
             if iterations is None or factor != iterations:
                 raise PassError(
                     error(
-                        f"only complete unrolling is supported: the loop has {iterations} "
-                        f"iterations, but the unroll factor is {factor or 'missing'}; set "
+                        "Currently, only full unrolling is supported, unroll factor: "
+                        f"{factor or 'missing'}; the loop has {iterations} iterations: set "
                         f"'unroll_factor = {iterations} : ui32'",
                         location_of(loop.location),
                     )

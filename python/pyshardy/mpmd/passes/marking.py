@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from mlir_sdy.diagnostics import PassError, error, note
+from mlir_sdy.diagnostics import Diagnostic, PassError, error, note
 from mlir_sdy.discardable import get_discardable, set_discardable
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.mpmd.attributes import MeshTensorType
@@ -25,6 +25,7 @@ from mlir_sdy.mpmd.reading import (
     users_of,
 )
 from mlir_sdy.mpmd.values import PINNED_HOST
+from mlir_sdy.traversal import terminator_of
 from mlir_sdy.values import set_argument_attributes, set_result_attributes
 from pyshardy.irtools.stablehlo_views import target_of
 from pyshardy.irtools.walks import operations_named
@@ -51,6 +52,8 @@ from pyshardy.mpmd.rewriting.transfers import before_transfers
 from pyshardy.pipeline import register_pass
 
 _KIND = "mhlo.memory_kind"
+_NO_ATTRIBUTE = "<<NULL ATTRIBUTE>>"
+"""How MLIR prints that there is none."""
 
 
 @register_pass("mpmd-mark-offloaded-input-output", release="0.10.2")
@@ -102,18 +105,23 @@ def _mark_host(
 
 
 def _check_results(function: ir.Operation, on_host: set[ir.Value]) -> None:
-    attributes = result_attributes(function)
+    attributes, errors = result_attributes(function), list[Diagnostic]()
     for index, value in enumerate(returned_values(function)):
         says_host = _is_host(attributes[index].get(_KIND))
         if is_on_host(value) or says_host == (value in on_host):
             continue
-        declared, actual = (f"'{PINNED_HOST}'", "the devices'")[:: 1 if says_host else -1]
-        message = (
-            f"memory kind mismatch: result {index} of the function is declared to be in {declared} "
-            f"memory, and its value is in {actual}: set 'mhlo.memory_kind' of the result, or move "
-            "the value in a fragment"
-        )
-        raise PassError(error(message, location_of(function.location)))
+        declared, actual = (f'"{PINNED_HOST}"', _NO_ATTRIBUTE)[:: 1 if says_host else -1]
+        remedy = f"set '{_KIND}' of the result, or move the value in a fragment"
+        place = terminator_of(body_of(function)).location
+        if isinstance(value, ir.BlockArgument):
+            which = f"arg {value.arg_number} and users: {actual} vs {declared}"
+            message = f"Memory kind mismatch between {which}; {remedy}"
+            errors.append(error(message, location_of(value.location)))
+        which = f"result {index} and defining op: {declared} vs {actual}"
+        message = f"Memory kind mismatch between {which}; {remedy}"
+        errors.append(error(message, location_of(place)))
+    if errors:
+        raise PassError(*errors)
 
 
 _AUTO = "auto"
@@ -167,12 +175,16 @@ def _agreed_layouts(function: ir.Operation) -> dict[ir.Value, str]:
             continue
         layout, other = _layout(given), layouts[value]
         if _AUTO not in (layout, other) and layout != other:
+            texts = [f'"{each}"' if each else _NO_ATTRIBUTE for each in (other, layout)]
+            which, place = f"{stated[value]} is returned as result #{index}", function.location
+            if not isinstance(value, ir.BlockArgument):
+                which = f"Result #{index} is also returned as {stated[value].lower()}"
+                texts, place = texts[::-1], terminator_of(body_of(function)).location
             message = (
-                f"{stated[value]} is returned as result #{index}, but with incompatible layouts: "
-                f'"{other or _DEFAULT}" vs. "{layout or _DEFAULT}": state one of them, or "auto", '
-                f"as '{LAYOUT_MODE}' of both"
+                f"{which}, but with incompatible layouts: {' vs. '.join(texts)}: state one of "
+                f"them, or \"auto\", as '{LAYOUT_MODE}' of both"
             )
-            raise PassError(error(message, location_of(function.location)))
+            raise PassError(error(message, location_of(place)))
         if other == _AUTO:
             layouts[value] = layout
             stated[value] = f"Result #{index}"
@@ -345,7 +357,8 @@ def _mark_reserved(function: ir.Operation) -> None:
             add(argument)
     for operation in top_level_operations(function):
         if operation.name not in (FRAGMENT, TRANSFER):
-            message = f"'{operation.name}' op is neither a fragment nor a transfer"
+            expected = "TransferOp, FragmentOp, FragmentCallOp and ReturnOp"
+            message = f"Expected only {expected} in the function body. Got '{operation.name}'"
             raise PassError(error(message, location_of(operation.location)))
         operands = set(operation.operands)
         if operation.name == FRAGMENT:

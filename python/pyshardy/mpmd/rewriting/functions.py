@@ -7,8 +7,9 @@ import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.discardable import get_discardable, set_discardable
-from mlir_sdy.host import ir
+from mlir_sdy.host import ir, location_of
 from mlir_sdy.mpmd.building import create
 from mlir_sdy.mpmd.reading import (
     CALL,
@@ -100,6 +101,22 @@ def erase_results(function: ir.Operation, erased: Collection[int]) -> None:
     if attributes:
         view.res_attrs = [each for index, each in enumerate(attributes) if index not in erased]
     update_type(function)
+
+
+def check_pairs(function: ir.Operation, pairs: Iterable[tuple[int, int]]) -> None:
+    """Check that a function has the arguments and results of pairs.
+
+    Raises:
+        PassError: an index is out of range.
+    """
+    arguments, results = len(body_of(function).arguments), len(returned_values(function))
+    for index, output in pairs:
+        if index >= arguments or output >= results:
+            message = (
+                f"there is no argument {index} or no result {output}: the function has "
+                f"{arguments} arguments and {results} results"
+            )
+            raise PassError(error(message, location_of(function.location)))
 
 
 def argument_attributes(function: ir.Operation) -> list[dict[str, Any]]:
