@@ -141,10 +141,14 @@ def uniquify_function_inputs_outputs(
             found = mesh_type(value)
             others = values[: index + 1] if use_transfer_instead_of_fragment else values
             is_own = others.count(value) == 1 and not isinstance(value, ir.BlockArgument)
-            if found is not None and not is_own:
-                by_mesh.setdefault(found.mesh_name, {}).setdefault(value, []).append(index)
+            if found is not None:
+                copied_values = by_mesh.setdefault(found.mesh_name, {})
+                if not is_own:
+                    copied_values.setdefault(value, []).append(index)
         terminator = terminator_of(body_of(function))
         for mesh, indices in by_mesh.items():
+            if not indices:
+                continue
             copied = [value for value, places in indices.items() for _ in places]
             with ir.InsertionPoint(terminator), terminator.location:
                 if use_transfer_instead_of_fragment:

@@ -20,6 +20,7 @@ from mlir_sdy.mpmd.reading import (
     TRANSFER,
     body_of,
     mesh_name_of,
+    mesh_type,
     producer,
     returned_values,
     users_of,
@@ -288,9 +289,12 @@ def _marks(
         if is_on_device(each):
             free.setdefault(each.type, []).append(index)
     marks: list[dict[str, Any]] = [{} for _ in fragment.operands]
-    for mark, value in zip(marks, fragment.operands, strict=True):
-        is_last = last[value] == fragment and is_on_device(value)
-        if not is_last or any(user.name == TRANSFER for user in users_of(value)):
+    operands = list(fragment.operands)
+    for index, (mark, value) in enumerate(zip(marks, operands, strict=True)):
+        is_last = last[value] == fragment and value not in operands[index + 1 :]
+        if not is_last or mesh_type(value) is None:
+            continue
+        if any(user.name == TRANSFER for user in users_of(value)):
             continue
         wanted: int | None = None
         takes = free.get(value.type, [])

@@ -142,7 +142,7 @@ def merge(
     else:
         return None
     outer = [result for result in producer.results if _used_elsewhere(result, consumer)]
-    is_in_place = len(producer.operands) == 1 and not outer
+    is_in_place = len(producer.operands) == 1 and not outer and _is_used_once(producer, consumer)
     operands = _operands(producer, consumer, in_place=is_in_place)
     inputs = list(operands.values()) if is_in_place else list(dict.fromkeys(operands.values()))
     with ir.InsertionPoint(place), consumer.location:
@@ -223,6 +223,10 @@ def _is_defined_before(value: ir.Value, operation: ir.Operation) -> bool:
         return True
     made = value.owner.operation
     return made == operation or made.is_before_in_block(operation)
+
+
+def _is_used_once(producer: ir.Operation, consumer: ir.Operation) -> bool:
+    return sum(each.owner == producer for each in consumer.operands) == 1
 
 
 def _used_elsewhere(result: ir.Value, consumer: ir.Operation) -> bool:
