@@ -18,7 +18,7 @@ from mlir_sdy.mpmd.reading import (
     returned_values,
 )
 from mlir_sdy.traversal import terminator_of
-from mlir_sdy.uses import replace_by
+from mlir_sdy.uses import is_used, replace_by
 from pyshardy.irtools.walks import operations_named
 from pyshardy.mpmd.rewriting.functions import mpmd_functions, set_returned, top_level_operations
 from pyshardy.mpmd.rewriting.marks import copies, is_on_host
@@ -26,7 +26,6 @@ from pyshardy.mpmd.rewriting.regions import (
     drop_unused,
     drop_unused_results,
     erase_dead,
-    is_used,
     merge_equal_operands,
     merge_equal_results,
     simplify_operations,

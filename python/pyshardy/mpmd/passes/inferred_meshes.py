@@ -26,7 +26,7 @@ from mlir_sdy.mpmd.reading import (
 from mlir_sdy.mpmd.values import MeshReduction
 from mlir_sdy.mpmd.verify import reduction_of
 from mlir_sdy.traversal import terminator_of
-from mlir_sdy.uses import replace_by
+from mlir_sdy.uses import is_used, replace_by
 from pyshardy.irtools.functions import update_type
 from pyshardy.irtools.stablehlo_views import symbol_name
 from pyshardy.mpmd.inference.mesh_sets import (
@@ -55,7 +55,7 @@ from pyshardy.mpmd.rewriting.functions import (
     set_returned,
 )
 from pyshardy.mpmd.rewriting.marks import INFERRED_OUTPUT, mark_inferred, mark_reduction, topology
-from pyshardy.mpmd.rewriting.regions import add_operands, erase_dead, is_used, replace_inside
+from pyshardy.mpmd.rewriting.regions import add_operands, erase_dead, replace_inside
 from pyshardy.mpmd.rewriting.transfers import resolve_assignments, unassigned_source, users_of
 from pyshardy.pipeline import register_pass
 

@@ -27,6 +27,7 @@ from mlir_sdy.mpmd.reading import (
 )
 from mlir_sdy.mpmd.values import PINNED_HOST
 from mlir_sdy.traversal import terminator_of
+from mlir_sdy.uses import is_used
 from mlir_sdy.values import set_argument_attributes, set_result_attributes
 from pyshardy.irtools.stablehlo_views import target_of
 from pyshardy.irtools.walks import operations_named
@@ -48,7 +49,7 @@ from pyshardy.mpmd.rewriting.marks import (
     shard_bytes,
     topology,
 )
-from pyshardy.mpmd.rewriting.regions import is_used, with_values
+from pyshardy.mpmd.rewriting.regions import with_values
 from pyshardy.mpmd.rewriting.transfers import before_transfers
 from pyshardy.pipeline import register_pass
 

@@ -21,6 +21,7 @@ from mlir_sdy.mpmd.reading import (
     producer,
     returned_values,
 )
+from mlir_sdy.uses import is_used
 from mlir_sdy.values import (
     body_argument_shardings,
     get_sharding,
@@ -40,7 +41,6 @@ from pyshardy.mpmd.rewriting.merging import (
 )
 from pyshardy.mpmd.rewriting.regions import (
     drop_unused,
-    is_used,
     merge_equal_results,
     replace_inside,
 )

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -55,14 +54,6 @@ def called_functions(module: ir.Module) -> dict[str, ir.Operation]:
     """Return the functions that calls of the dialect name."""
     names = calls_by_callee(module)
     return {name: each for each in functions_of(module) if (name := symbol_name(each)) in names}
-
-
-def take_name(name: str, taken: set[str]) -> str:
-    """Return a name with a number that isn't taken yet, and add it to those that are."""
-    numbered = (f"{name}_{number}" for number in itertools.count())
-    found = next(each for each in numbered if each not in taken)
-    taken.add(found)
-    return found
 
 
 def set_returned(operation: ir.Operation, values: Sequence[ir.Value]) -> None:

@@ -24,9 +24,9 @@ from mlir_sdy.mpmd.reading import (
     returned_values,
 )
 from mlir_sdy.mpmd.values import UserOrigin
+from mlir_sdy.uses import is_used
 from pyshardy.mpmd.rewriting.functions import top_level_operations
 from pyshardy.mpmd.rewriting.marks import INFERRED_BY, inferred_by, mark_inferred
-from pyshardy.mpmd.rewriting.regions import is_used
 from pyshardy.mpmd.rewriting.transfers import users_in_block
 from pyshardy.mpmd.schedules.rules import FragmentInfo
 
