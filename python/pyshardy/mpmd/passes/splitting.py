@@ -177,7 +177,7 @@ def _split_fragment(
     others = [index for index in range(len(returned)) if index not in sent]
     arguments = list(body_of(whole).arguments)
     residuals = _used([returned[index] for index in others], moved)
-    unused = [each for one in moved for each in one.results if not is_used(each)]
+    unused: list[ir.Value] = [each for one in moved for each in one.results if not is_used(each)]
     taken_by_dead = [each for each in _used(unused, moved) if each not in arguments]
     residuals = list(dict.fromkeys([*residuals, *taken_by_dead]))
     given = [arguments[index] for index in taken]
