@@ -55,7 +55,7 @@ from pyshardy.pipeline import register_pass
 
 _KIND = "mhlo.memory_kind"
 _NO_ATTRIBUTE = "<<NULL ATTRIBUTE>>"
-"""How MLIR prints that there is none."""
+"""The form of a missing attribute, as MLIR prints it."""
 
 
 @register_pass("mpmd-mark-offloaded-input-output", release="0.10.2")
