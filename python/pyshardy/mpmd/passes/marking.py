@@ -266,7 +266,7 @@ def _is_token(value: ir.Value) -> bool:
 def mark_aliasing_and_donation(module: ir.Module) -> None:
     """Mark the operands of fragments whose memory the results may take.
 
-    These are operands that nothing uses afterwards, on the devices, of no transfer. An argument of
+    These are operands that nothing uses afterwards, of no transfer, once each. An argument of
     the program is one only if the user gave it away. A result of the same type takes the memory
     (`tf.aliasing_output`) if there is one left; other operands are donated (`jax.buffer_donor`).
     """
