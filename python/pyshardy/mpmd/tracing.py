@@ -247,7 +247,9 @@ def _kept(
     )
     outputs = results if isinstance(results, tuple) else (results,)
     given_types, made_types, pairs = list(types.inputs), list(types.results), list[str]()
-    for pair in keep if isinstance(cast("object", keep), Sequence) else (keep,):
+    if not isinstance(cast("object", keep), Sequence):
+        keep = (cast("Any", keep),)  # which is said to be no pair
+    for pair in keep:
         if not isinstance(cast("object", pair), Sequence) or len(pair) != 2:
             message = f"'keep' has {pair!r} instead of a pair: ((0, 0),) is argument 0 and result 0"
             raise UsageError(error(message))

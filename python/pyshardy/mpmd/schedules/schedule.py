@@ -118,10 +118,11 @@ class WrittenSchedule:
     """
 
     def __init__(self, orders: Mapping[str, str]) -> None:
-        given = cast("object", orders)
-        if not isinstance(given, Mapping) or not all(
-            isinstance(each, str) for pair in given.items() for each in pair
-        ):
+        given = cast("Any", orders)
+        are_texts = isinstance(given, Mapping) and all(
+            isinstance(each, str) for each in cast("tuple[object, ...]", (*given, *given.values()))
+        )
+        if not are_texts:
             message = "a schedule is the units of each mesh as a text, as in"
             raise UsageError(error(f'{message} {{"m0": "F0 F1 B0 B1"}}, got: {orders!r}'))
         self.meshes, self._written = tuple(orders), dict(orders)
