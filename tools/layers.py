@@ -105,7 +105,7 @@ BUDGETS = {
     "local_program": 1_360,
     "lsp": 1_840,
     "mcp": 920,
-    "mpmd": 12_400,
+    "mpmd": 12_510,
     "partition": 17_860,
     "passes": 14_620,
     "pipeline": 2_590,

@@ -188,6 +188,29 @@ def test_several_stages_on_a_mesh(schedule):
     check(module, model.flat, program, "jit", workers="serial")
 
 
+def test_halves_of_backward_fragments_share_uneven_values():
+    def layer(weights, x):
+        return jnp.tanh(jax.lax.with_sharding_constraint(x @ weights, P(None, "data")))
+
+    def loss(weights, x):
+        for index in range(2):
+            x = sdy.mpmd.named_computation(layer, name=f"layer{index}")(weights[index], x)
+        return (x * x).sum()
+
+    random = np.random.default_rng(0)
+    inputs = [random.normal(size=shape).astype(np.float32) for shape in ((8, 8), (8, 8), (6, 8))]
+    module = sdy.mpmd.trace(
+        sdy.mpmd.microbatched(jax.grad(loss), 2),
+        inputs[:2],
+        inputs[2],
+        topology={f"m{index}": {"data": 3} for index in range(2)},
+        assignment={f"layer{index}": f"m{index}" for index in range(2)},
+    )
+    program = sdy.mpmd.partition(module, schedule="zb-h1")
+    assert program.orders["m1"] == "F0 Ba0 F1 Ba1 Bw0 Bw1"
+    check(module, inputs, program, "jit", workers="serial")
+
+
 PLACES = ["m0", "m1", "m0#pinned_host", "m1#pinned_host"]
 
 

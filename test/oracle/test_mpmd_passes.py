@@ -128,6 +128,7 @@ KNOWN = (
     Row("they abort", "enforce-input-output-equisharding", "infer_mesh_populate.*", "no results"),
     Row("they abort", "enforce-user-shardings", "sharding_propagation.*", "sub-axes"),
     Row("they abort", "merge-user-fragments", "lower_to_fragment_calls_names", "several counts"),
+    Row("they abort", "split-bwd-fragments", ".*_dead", "an operation that nothing uses"),
     Row("they abort", "verify-stage-merging", "ops", "several counts"),
     # docs/differences.md
     Row("text", "enforce-input-output", f"{WITH_SHARDINGS}|generate.*", "the sharding, too"),

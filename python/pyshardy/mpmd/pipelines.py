@@ -291,8 +291,10 @@ def convert_shardings(*, splits_backward: bool = False) -> list[str | PassUse]:
     """
     # Operands that only pass through the first half would be dependencies between halves.
     dropped = use("canonicalize", region_simplify="disabled")
+    # What passes from half to half has the sharding in the fragment, which may be uneven.
+    split = ["mpmd-split-bwd-fragments", "sdy-update-non-divisible-input-output-shardings"]
     return [
-        *(["mpmd-split-bwd-fragments"] if splits_backward else []),
+        *(split if splits_backward else []),
         "mpmd-convert-sdy-shardings-to-mpmd-types",
         "mpmd-convert-sdy-constants",
         *([dropped] if splits_backward else []),

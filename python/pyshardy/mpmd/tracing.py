@@ -50,9 +50,10 @@ def Topology(meshes: Mapping[str, Axes]) -> values.Topology:  # noqa: N802 (it m
     Raises:
         UsageError: there is no mesh, one has no axes, or a name can't occur in an assignment.
     """
-    if not isinstance(cast("object", meshes), Mapping):
+    given = cast("object", meshes)
+    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
         message = (
-            f"a topology is the meshes by their names, got: {type(meshes).__name__}; "
+            f"a topology is the meshes by their names, got: {meshes!r}; "
             'pass {"m0": {"data": 2}, "m1": {"data": 2}}'
         )
         raise UsageError(error(message))
@@ -214,6 +215,8 @@ def _placed(texts: Sequence[str]) -> list[Assigned]:
 
 def _text(name: str, place: Place) -> str:
     match place:
+        case _ if not isinstance(cast("object", name), str):
+            raise UsageError(error(f"an assignment has the names as texts, got: {name!r}"))
         case str():
             return f"{name}@{place}"
         case (str() as mesh, SupportsIndex() as stage) if stage >= 0:
@@ -244,6 +247,8 @@ def _kept(
     )
     outputs = results if isinstance(results, tuple) else (results,)
     given_types, made_types, pairs = list(types.inputs), list(types.results), list[str]()
+    if not isinstance(cast("object", keep), Sequence):
+        keep = (cast("Any", keep),)  # which is said to be no pair
     for pair in keep:
         if not isinstance(cast("object", pair), Sequence) or len(pair) != 2:
             message = f"'keep' has {pair!r} instead of a pair: ((0, 0),) is argument 0 and result 0"

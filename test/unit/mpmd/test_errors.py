@@ -43,6 +43,11 @@ CASES = {
         "mpmd-map-input-output-to-mesh{input-assignment=1@m1}",
         "there is no argument 1: the function has 1 arguments",
     ),
+    "index of a pair": (
+        NAMED,
+        "mpmd-enforce-input-output-equisharding{constraints=0:5}",
+        "there is no argument 0 or no result 5: the function has 1 arguments and 1 results",
+    ),
     "two memory kinds": (
         NAMED,
         "mpmd-map-input-output-to-mesh{input-assignment=0@m1#pinned_host}",
@@ -58,7 +63,7 @@ CASES = {
         "mpmd-rule-based-merge{rules=FragmentScheduleRule()}",
         "expected 'FragmentMergeRule(sources=[', got 'FragmentScheduleRule",
     ),
-    "reserved memory": (NAMED, "mpmd-mark-fragment-reserved-memory", "neither a fragment nor"),
+    "reserved memory": (NAMED, "mpmd-mark-fragment-reserved-memory", "Expected only TransferOp"),
     "error limit": (NAMED, "mpmd-infer-mesh-pipeline{error-limit=0}", "must be positive, or -1"),
 }
 

@@ -173,6 +173,9 @@ def test_a_user_writes_orders():
     assert simulate(split.orders(Pipeline(2, 2)), 2, lambda _: 1).total == 7
     assert WrittenSchedule({"a": "F0", "b": "F0"}).orders(Pipeline(2, 1))[1][0].stage == 1
     # Its meshes may be in any order.
+    for wrong in ("F0", {"a": ["F0"]}, {0: "F0"}):
+        with pytest.raises(UsageError, match="a schedule is the units of each mesh as a text"):
+            WrittenSchedule(wrong)
     turned = WrittenSchedule({"b": "F0 B0 F1 B1", "a": "F0 F1 B0 B1"}).of_meshes(["a", "b"])
     assert turned.orders(Pipeline(2, 2)) == written.orders(Pipeline(2, 2))
 

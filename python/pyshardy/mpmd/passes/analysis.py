@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from mlir_sdy.diagnostics import PassError, are_remarks_wanted, emit, error, remark
+from mlir_sdy.diagnostics import are_remarks_wanted, emit, remark
 from mlir_sdy.discardable import text_of
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.mpmd.attributes import mesh_tensor
@@ -51,6 +51,7 @@ from pyshardy.mpmd.options import (
 )
 from pyshardy.mpmd.rewriting.functions import (
     calls_by_callee,
+    check_pairs,
     entry_points,
     functions_with_bodies,
     mpmd_functions,
@@ -320,13 +321,8 @@ def infer_mesh_assign_using_input_output_constraints(
         arguments, returned = body_of(function).arguments, returned_values(function)
         placed: dict[int, None] = {}
         meshes: list[tuple[int, str]] = []
+        check_pairs(function, pairs)
         for index, output in pairs:
-            if index >= len(arguments) or output >= len(returned):
-                message = (
-                    f"there is no argument {index} or no result {output}: the function has "
-                    f"{len(arguments)} arguments and {len(returned)} results"
-                )
-                raise PassError(error(message, location_of(function.location)))
             mesh = _common_mesh(arguments[index], returned[output], functions)
             if mesh is None:
                 if are_remarks_wanted():

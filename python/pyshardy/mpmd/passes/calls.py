@@ -15,6 +15,7 @@ from mlir_sdy.mpmd.reading import (
     operations_of,
     returned_values,
 )
+from mlir_sdy.uses import is_used
 from pyshardy.irtools.functions import (
     CallGraph,
     can_be_inlined,
@@ -36,7 +37,6 @@ from pyshardy.mpmd.rewriting.functions import (
 )
 from pyshardy.mpmd.rewriting.regions import (
     call_attributes,
-    is_used,
     negligible_producer,
     with_call_values,
 )

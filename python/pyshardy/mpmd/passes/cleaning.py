@@ -18,7 +18,7 @@ from mlir_sdy.mpmd.reading import (
     returned_values,
 )
 from mlir_sdy.traversal import terminator_of
-from mlir_sdy.uses import replace_by
+from mlir_sdy.uses import is_used, replace_by
 from pyshardy.irtools.walks import operations_named
 from pyshardy.mpmd.rewriting.functions import mpmd_functions, set_returned, top_level_operations
 from pyshardy.mpmd.rewriting.marks import copies, is_on_host
@@ -26,7 +26,6 @@ from pyshardy.mpmd.rewriting.regions import (
     drop_unused,
     drop_unused_results,
     erase_dead,
-    is_used,
     merge_equal_operands,
     merge_equal_results,
     simplify_operations,
@@ -141,10 +140,14 @@ def uniquify_function_inputs_outputs(
             found = mesh_type(value)
             others = values[: index + 1] if use_transfer_instead_of_fragment else values
             is_own = others.count(value) == 1 and not isinstance(value, ir.BlockArgument)
-            if found is not None and not is_own:
-                by_mesh.setdefault(found.mesh_name, {}).setdefault(value, []).append(index)
+            if found is not None:
+                copied_values = by_mesh.setdefault(found.mesh_name, {})
+                if not is_own:
+                    copied_values.setdefault(value, []).append(index)
         terminator = terminator_of(body_of(function))
         for mesh, indices in by_mesh.items():
+            if not indices:
+                continue
             copied = [value for value, places in indices.items() for _ in places]
             with ir.InsertionPoint(terminator), terminator.location:
                 if use_transfer_instead_of_fragment:

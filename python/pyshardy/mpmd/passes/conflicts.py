@@ -9,19 +9,21 @@ from mlir_sdy.assembly import asm
 from mlir_sdy.diagnostics import Diagnostic, PassError, SourceLocation, error
 from mlir_sdy.discardable import has_discardable
 from mlir_sdy.host import ir, location_of
-from mlir_sdy.mpmd.reading import UNASSIGN, body_of, operations_of
+from mlir_sdy.mpmd.reading import ASSIGN, UNASSIGN, body_of, is_entry_point, operations_of
+from pyshardy.irtools.stablehlo_views import symbol_name
 from pyshardy.mpmd.inference.mesh_sets import (
     SRC_SET,
     USE_SET,
     MeshSet,
     is_meshless,
     operands_with_free_values,
+    read_set,
     read_set_of,
 )
 from pyshardy.mpmd.inference.reductions import REDUCE, annotation_of, sum_of_slices
 from pyshardy.mpmd.options import ErrorLimit
 from pyshardy.mpmd.passes.analysis import src_set_of, uses_of
-from pyshardy.mpmd.rewriting.functions import functions_with_bodies, mpmd_functions
+from pyshardy.mpmd.rewriting.functions import calls_by_callee, functions_with_bodies, mpmd_functions
 from pyshardy.pipeline import register_pass
 
 _REMEDY = "Add an explicit transfer to fix this.\nTo handle this automatically, set"
@@ -69,8 +71,26 @@ def raise_up_to(limit: int, found: Iterable[Diagnostic]) -> None:
 
 
 def _empty(module: ir.Module) -> Iterator[Diagnostic]:
-    functions = functions_with_bodies(module)
+    functions, calls = functions_with_bodies(module), calls_by_callee(module)
     for function in mpmd_functions(module):
+        name = symbol_name(function)
+        for argument in body_of(function).arguments:
+            if is_entry_point(function) or read_set(argument, SRC_SET) != {}:
+                continue
+            operands = [call.operands[argument.arg_number] for call in calls[name]]
+            sets = [src_set_of(operand, functions) for operand in operands]
+            if {} in sets:
+                continue  # what a call takes is reported
+            which = f'arg{argument.arg_number} of mpmd.call "{name}"'
+            lines = [
+                f"Mesh assignment is not possible for {which} as its caller operands are on "
+                "conflicting meshes and thus we need to transfer some of the operands. "
+                f"{_REMEDY} {TRANSFERS}.",
+                f"mpmd.call was called {len(operands)} times, with operands on the meshes:",
+            ]
+            for operand, found in zip(operands, sets, strict=True):
+                lines.append(f" - Input{_place(operand)}: {', '.join(_entries(found)) or 'any'}")
+            yield error("\n".join(lines), location_of(function.location))
         for operation in operations_of(body_of(function)):
             if not is_meshless(operation):
                 continue
@@ -104,12 +124,10 @@ def _not_contained(module: ir.Module) -> Iterator[Diagnostic]:
     functions = functions_with_bodies(module)
     for function in mpmd_functions(module):
         for operation in operations_of(body_of(function)):
-            if not is_meshless(operation):
+            if not (is_meshless(operation) or operation.name == ASSIGN):
                 continue
-            if operation.name == UNASSIGN:
-                continue  # its value can be transferred
-            if not _needs_transfer(operation):
-                continue
+            if operation.name == UNASSIGN or not _needs_transfer(operation):
+                continue  # the value of an unassignment can be transferred
             users = [user for result in operation.results for user in uses_of(result)]
             if any(is_meshless(user) and _needs_transfer(user) for user in users):
                 continue  # the last operation before the transfer is reported

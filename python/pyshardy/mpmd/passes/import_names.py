@@ -23,11 +23,18 @@ from mlir_sdy.mpmd.reading import (
 )
 from mlir_sdy.mpmd.values import MeshReduction, UserOrigin
 from mlir_sdy.uses import replace_by
-from pyshardy.irtools.functions import ENTRY, CallGraph, functions_of, is_private, replace_by_body
+from pyshardy.irtools.functions import (
+    ENTRY,
+    CallGraph,
+    FreshNames,
+    functions_of,
+    is_private,
+    replace_by_body,
+)
 from pyshardy.irtools.locations import names_in
 from pyshardy.irtools.stablehlo_views import FunctionView, callee_of, symbol_name
 from pyshardy.irtools.walks import operations_named
-from pyshardy.mpmd.rewriting.functions import entry_points, take_name
+from pyshardy.mpmd.rewriting.functions import entry_points
 from pyshardy.pipeline import register_pass
 
 _SYMBOL = re.compile(r"mpmd\.(name|tensor|broadcast|reduce|call|marker)/(.*)/(?:_\d+)?", re.DOTALL)
@@ -189,7 +196,7 @@ class _Importer:
         self, module: ir.Module, functions: Mapping[str, ir.Operation], marked: set[str]
     ) -> None:
         self.module = module
-        self.taken = {symbol_name(each) for each in functions_of(module)}
+        self.names = FreshNames(module)
         self.functions = functions
         self.marked = marked
         self.copied: set[str] = set()
@@ -260,7 +267,7 @@ class _Importer:
         if callee is None:
             copy = self._copy(name, count)
             _check_without_calls(copy, "a microbatch")
-            callee = self.callees[name, count] = take_name(name, self.taken)
+            callee = self.callees[name, count] = self.names.name(name)
             FunctionView(copy).sym_name = callee
             FunctionView(copy).sym_visibility = "private"
             self.module.body.append(copy)

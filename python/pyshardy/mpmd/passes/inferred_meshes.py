@@ -26,7 +26,7 @@ from mlir_sdy.mpmd.reading import (
 from mlir_sdy.mpmd.values import MeshReduction
 from mlir_sdy.mpmd.verify import reduction_of
 from mlir_sdy.traversal import terminator_of
-from mlir_sdy.uses import replace_by
+from mlir_sdy.uses import is_used, replace_by
 from pyshardy.irtools.functions import update_type
 from pyshardy.irtools.stablehlo_views import symbol_name
 from pyshardy.mpmd.inference.mesh_sets import (
@@ -55,7 +55,7 @@ from pyshardy.mpmd.rewriting.functions import (
     set_returned,
 )
 from pyshardy.mpmd.rewriting.marks import INFERRED_OUTPUT, mark_inferred, mark_reduction, topology
-from pyshardy.mpmd.rewriting.regions import add_operands, erase_dead, is_used, replace_inside
+from pyshardy.mpmd.rewriting.regions import add_operands, erase_dead, replace_inside
 from pyshardy.mpmd.rewriting.transfers import resolve_assignments, unassigned_source, users_of
 from pyshardy.pipeline import register_pass
 
@@ -175,10 +175,12 @@ class _Leaves:
             return min(used, default=self._first)
         if not possible:
             if not self._infers:
-                reason = "its operands are on several meshes"
-                message = f"{what} has no mesh to be assigned to: {reason}"
-                place = self._function if isinstance(owner, ir.Block) else owner.operation
-                self.errors.append(error(message, location_of(place.location)))
+                reason = "It needs values of several meshes"
+                message = f"{what} has no mesh to be assigned to. {reason}"
+                place = self._function.location if isinstance(owner, ir.Block) else owner.location
+                if what != "Value":
+                    place = terminator_of(body_of(self._function)).location
+                self.errors.append(error(message, location_of(place)))
             return self._first
         if given is not None:
             return next((mesh for mesh in possible if mesh in used), next(iter(possible)))
@@ -360,7 +362,7 @@ def _finalize(function: ir.Operation) -> None:
     erase_dead(body)
     for operation in operations_of(body):
         if operation.name in (ASSIGN, UNASSIGN):
-            message = f"'{operation.name}' is left after mesh inference"
+            message = "assigns, unassigns or broadcasts are not allowed after mesh inference."
             raise PassError(error(message, location_of(operation.location)))
 
 

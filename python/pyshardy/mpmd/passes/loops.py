@@ -19,13 +19,12 @@ from mlir_sdy.mpmd.reading import (
     returned_values,
 )
 from mlir_sdy.uses import replace_by
-from pyshardy.irtools.functions import CallGraph, functions_of
+from pyshardy.irtools.functions import CallGraph, FreshNames, functions_of
 from pyshardy.irtools.loops import Counter, loop_counter
 from pyshardy.irtools.stablehlo_views import callee_of, symbol_name
 from pyshardy.irtools.walks import operations_named
 from pyshardy.mpmd.inference.mesh_sets import operands_with_free_values
 from pyshardy.mpmd.passes.import_names import functions_with_names, mark_of
-from pyshardy.mpmd.rewriting.functions import take_name
 from pyshardy.pipeline import register_pass
 
 
@@ -47,8 +46,8 @@ def unroll_for_loops(module: ir.Module) -> None:
             if iterations is None or factor != iterations:
                 raise PassError(
                     error(
-                        f"only complete unrolling is supported: the loop has {iterations} "
-                        f"iterations, but the unroll factor is {factor or 'missing'}; set "
+                        "Currently, only full unrolling is supported, unroll factor: "
+                        f"{factor or 'missing'}; the loop has {iterations} iterations: set "
                         f"'unroll_factor = {iterations} : ui32'",
                         location_of(loop.location),
                     )
@@ -124,7 +123,7 @@ def unroll_scan(module: ir.Module) -> None:
     marked = functions_with_names(graph)
     if not marked:
         return
-    taken = {symbol_name(each) for each in functions_of(module)}
+    names = FreshNames(module)
     found = {
         loop: calls
         for loop in operations_named({_WHILE}, module)
@@ -133,7 +132,7 @@ def unroll_scan(module: ir.Module) -> None:
     inside = {each for calls in found.values() for call in calls for each in _reached(graph, call)}
     for loop, calls in found.items():
         counter = _checked(loop, inside)
-        name = take_name("scan", taken)
+        name = names.name("scan")
         _unroll_scan(module, loop, counter, name, descends=_are_transposed(graph, calls))
 
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from mlir_sdy.diagnostics import PassError, error, note
+from mlir_sdy.diagnostics import Diagnostic, PassError, error, note
 from mlir_sdy.discardable import get_discardable, set_discardable
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.mpmd.attributes import MeshTensorType
@@ -20,11 +20,14 @@ from mlir_sdy.mpmd.reading import (
     TRANSFER,
     body_of,
     mesh_name_of,
+    mesh_type,
     producer,
     returned_values,
     users_of,
 )
 from mlir_sdy.mpmd.values import PINNED_HOST
+from mlir_sdy.traversal import terminator_of
+from mlir_sdy.uses import is_used
 from mlir_sdy.values import set_argument_attributes, set_result_attributes
 from pyshardy.irtools.stablehlo_views import target_of
 from pyshardy.irtools.walks import operations_named
@@ -46,11 +49,13 @@ from pyshardy.mpmd.rewriting.marks import (
     shard_bytes,
     topology,
 )
-from pyshardy.mpmd.rewriting.regions import is_used, with_values
+from pyshardy.mpmd.rewriting.regions import with_values
 from pyshardy.mpmd.rewriting.transfers import before_transfers
 from pyshardy.pipeline import register_pass
 
 _KIND = "mhlo.memory_kind"
+_NO_ATTRIBUTE = "<<NULL ATTRIBUTE>>"
+"""The form of a missing attribute, as MLIR prints it."""
 
 
 @register_pass("mpmd-mark-offloaded-input-output", release="0.10.2")
@@ -102,18 +107,23 @@ def _mark_host(
 
 
 def _check_results(function: ir.Operation, on_host: set[ir.Value]) -> None:
-    attributes = result_attributes(function)
+    attributes, errors = result_attributes(function), list[Diagnostic]()
     for index, value in enumerate(returned_values(function)):
         says_host = _is_host(attributes[index].get(_KIND))
         if is_on_host(value) or says_host == (value in on_host):
             continue
-        declared, actual = (f"'{PINNED_HOST}'", "the devices'")[:: 1 if says_host else -1]
-        message = (
-            f"memory kind mismatch: result {index} of the function is declared to be in {declared} "
-            f"memory, and its value is in {actual}: set 'mhlo.memory_kind' of the result, or move "
-            "the value in a fragment"
-        )
-        raise PassError(error(message, location_of(function.location)))
+        declared, actual = (f'"{PINNED_HOST}"', _NO_ATTRIBUTE)[:: 1 if says_host else -1]
+        remedy = f"set '{_KIND}' of the result, or move the value in a fragment"
+        place = terminator_of(body_of(function)).location
+        if isinstance(value, ir.BlockArgument):
+            which = f"arg {value.arg_number} and users: {actual} vs {declared}"
+            message = f"Memory kind mismatch between {which}; {remedy}"
+            errors.append(error(message, location_of(value.location)))
+        which = f"result {index} and defining op: {declared} vs {actual}"
+        message = f"Memory kind mismatch between {which}; {remedy}"
+        errors.append(error(message, location_of(place)))
+    if errors:
+        raise PassError(*errors)
 
 
 _AUTO = "auto"
@@ -167,12 +177,16 @@ def _agreed_layouts(function: ir.Operation) -> dict[ir.Value, str]:
             continue
         layout, other = _layout(given), layouts[value]
         if _AUTO not in (layout, other) and layout != other:
+            texts = [f'"{each}"' if each else _NO_ATTRIBUTE for each in (other, layout)]
+            which, place = f"{stated[value]} is returned as result #{index}", function.location
+            if not isinstance(value, ir.BlockArgument):
+                which = f"Result #{index} is also returned as {stated[value].lower()}"
+                texts, place = texts[::-1], terminator_of(body_of(function)).location
             message = (
-                f"{stated[value]} is returned as result #{index}, but with incompatible layouts: "
-                f'"{other or _DEFAULT}" vs. "{layout or _DEFAULT}": state one of them, or "auto", '
-                f"as '{LAYOUT_MODE}' of both"
+                f"{which}, but with incompatible layouts: {' vs. '.join(texts)}: state one of "
+                f"them, or \"auto\", as '{LAYOUT_MODE}' of both"
             )
-            raise PassError(error(message, location_of(function.location)))
+            raise PassError(error(message, location_of(place)))
         if other == _AUTO:
             layouts[value] = layout
             stated[value] = f"Result #{index}"
@@ -252,7 +266,7 @@ def _is_token(value: ir.Value) -> bool:
 def mark_aliasing_and_donation(module: ir.Module) -> None:
     """Mark the operands of fragments whose memory the results may take.
 
-    These are operands that nothing uses afterwards, on the devices, of no transfer. An argument of
+    These are operands that nothing uses afterwards, of no transfer, once each. An argument of
     the program is one only if the user gave it away. A result of the same type takes the memory
     (`tf.aliasing_output`) if there is one left; other operands are donated (`jax.buffer_donor`).
     """
@@ -276,9 +290,12 @@ def _marks(
         if is_on_device(each):
             free.setdefault(each.type, []).append(index)
     marks: list[dict[str, Any]] = [{} for _ in fragment.operands]
-    for mark, value in zip(marks, fragment.operands, strict=True):
-        is_last = last[value] == fragment and is_on_device(value)
-        if not is_last or any(user.name == TRANSFER for user in users_of(value)):
+    operands = list(fragment.operands)
+    for index, (mark, value) in enumerate(zip(marks, operands, strict=True)):
+        is_last = last[value] == fragment and value not in operands[index + 1 :]
+        if not is_last or mesh_type(value) is None:
+            continue
+        if any(user.name == TRANSFER for user in users_of(value)):
             continue
         wanted: int | None = None
         takes = free.get(value.type, [])
@@ -345,7 +362,8 @@ def _mark_reserved(function: ir.Operation) -> None:
             add(argument)
     for operation in top_level_operations(function):
         if operation.name not in (FRAGMENT, TRANSFER):
-            message = f"'{operation.name}' op is neither a fragment nor a transfer"
+            expected = "TransferOp, FragmentOp, FragmentCallOp and ReturnOp"
+            message = f"Expected only {expected} in the function body. Got '{operation.name}'"
             raise PassError(error(message, location_of(operation.location)))
         operands = set(operation.operands)
         if operation.name == FRAGMENT:

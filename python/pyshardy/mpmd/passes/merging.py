@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from mlir_sdy.diagnostics import PassError, emit, error, warning
+from mlir_sdy.diagnostics import PassError, emit, error, note, warning
 from mlir_sdy.discardable import has_discardable, remove_discardable, set_discardable
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.mpmd.attributes import attribute_of
@@ -25,7 +25,7 @@ from mlir_sdy.mpmd.values import UserOrigins
 from pyshardy.irtools.stablehlo_views import symbol_name
 from pyshardy.irtools.walks import operations_named
 from pyshardy.mpmd.options import LeavesNoDependencies, check_leaves_no_dependencies
-from pyshardy.mpmd.rewriting.functions import entry_points, mpmd_functions, top_level_operations
+from pyshardy.mpmd.rewriting.functions import entry_points, mpmd_functions
 from pyshardy.mpmd.rewriting.merging import (
     DROPS_TRANSFERRED,
     HALVES,
@@ -229,9 +229,10 @@ def rule_based_merge(
     """
     check_leaves_no_dependencies(remove_control_dependencies=remove_control_dependencies)
     listed = read_merge_rules(rules)
+    named = {each for sources, _ in listed for each in sources}
     for function in entry_points(module):
         erase_dead(body_of(function))
-        known = by_info(top_level_operations(function))
+        known = by_info(function, named)
         groups: list[tuple[list[ir.Operation], FragmentInfo]] = []
         taken: set[ir.Operation] = set()
         for sources, target in listed:
@@ -241,6 +242,10 @@ def rule_based_merge(
                 emit(warning(message, location_of(function.location)))
                 continue
             fragments = [known[each] for each in sources]
+            if len({mesh_name_of(each) for each in fragments}) > 1:
+                message = f"a rule merges fragments of different meshes, into {target}"
+                emit(warning(message, location_of(fragments[0].location)))
+                continue
             if twice := [each for each in fragments if each in taken]:
                 message = "two rules merge the same fragment"
                 raise PassError(error(message, location_of(twice[0].location)))
@@ -249,13 +254,15 @@ def rule_based_merge(
         for fragments, target in groups:
             merged, *others = in_order_of_text(fragments)
             for each in others:
-                place = location_of(each.location)
+                here = note(f"it is of the rule for {target}", location_of(each.location))
                 built = merge(merged, each)
                 if built is None:
-                    message = "the fragment can't be merged with those before it by the rule"
-                    raise PassError(error(f"{message} for {target}", place))
+                    message = "Cycle detected in the program, not all fragments could be properly "
+                    place = location_of(function.location)
+                    raise PassError(error(f"{message}merged.", place, [here]))
                 merged = built
-            _describe(merged, target)
+            if others:
+                _describe(merged, target)
 
 
 def _describe(fragment: ir.Operation, target: FragmentInfo) -> None:

@@ -39,6 +39,7 @@ from pyshardy.mpmd.rewriting.functions import (
     argument_attributes,
     called_functions,
     calls_by_callee,
+    check_pairs,
     entry_points,
     mpmd_functions,
     set_returned,
@@ -219,12 +220,17 @@ def enforce_input_output_equisharding(module: ir.Module, *, constraints: Constra
     """Make results have the mesh, the memory and the sharding of the arguments they must match.
 
     A result on another mesh is transferred. If one of both has no sharding, it gets the other's.
+
+    Raises:
+        PassError: an index is out of range.
     """
+    pairs = read_constraints(constraints)
     for function in entry_points(module):
+        check_pairs(function, pairs)
         arguments, returned = body_of(function).arguments, returned_values(function)
         terminator = terminator_of(body_of(function))
         given, made = argument_shardings(function), result_shardings(function)
-        for index, output in read_constraints(constraints):
+        for index, output in pairs:
             expected = arguments[index].type
             if returned[output].type != expected:
                 with ir.InsertionPoint(terminator), terminator.location:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Annotated
 
-from mlir_sdy.diagnostics import PassError, emit, error, note, warning
+from mlir_sdy.diagnostics import Diagnostic, PassError, emit, error, note, warning
 from mlir_sdy.discardable import has_discardable, set_discardable
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.mpmd.reading import (
@@ -29,12 +29,13 @@ from pyshardy.mpmd.rewriting.merging import (
     STAGE,
     by_info,
     fragment_users,
+    info_of,
     merge,
     next_of_mesh,
     transpose_counts,
 )
 from pyshardy.mpmd.rewriting.ordering import needs_of, reached_from, sort_operations
-from pyshardy.mpmd.schedules.rules import read_schedule_rules
+from pyshardy.mpmd.schedules.rules import SPLIT_TYPES, read_schedule_rules
 from pyshardy.pipeline import register_pass
 from pyshardy.pipeline.options import Help
 
@@ -61,7 +62,7 @@ def rule_based_schedule(
     for function in entry_points(module) if listed else ():
         operations = top_level_operations(function)
         numbers = {each: number for number, each in enumerate(operations)}
-        known, needs = by_info(operations), needs_of(operations)
+        known, needs = by_info(function), needs_of(operations)
         reached = reached_from(needs)
         followers: list[set[int]] = [set() for _ in operations]
         for first, second in (pair for rule in listed for pair in pairwise(rule)):
@@ -159,11 +160,9 @@ def scheduling_units_verifier(module: ir.Module) -> None:
             for count, direction in enumerate(_DIRECTIONS):
                 found = units.count((mesh.name, count))
                 if found != expected:
-                    message = (
-                        f"mesh {mesh.name} has {found} {direction} scheduling units, but there are "
-                        f"{expected} microbatches"
-                    )
-                    emit(warning(message, location_of(function.location)))
+                    message = f"Number of {direction} scheduling units in mesh {mesh.name} does not"
+                    message += f" match expected number for {expected} microbatches. Got {found}."
+                    _warn(function, message)
 
 
 @register_pass("mpmd-verify-stage-merging", release="0.10.2")
@@ -174,6 +173,7 @@ def verify_stage_merging(module: ir.Module) -> None:
         PassError: two fragments agree in mesh, stage, transpose count, half of a split fragment,
             `remat` and call counter.
     """
+    errors: list[Diagnostic] = []
     for function in mpmd_functions(module):
         first: dict[tuple[object, ...], list[ir.Operation]] = {}
         for fragment in operations_named({FRAGMENT}, function):
@@ -186,22 +186,27 @@ def verify_stage_merging(module: ir.Module) -> None:
             for other in first.setdefault(key, []):
                 counters = integer_of(other, CALL_COUNTER), integer_of(fragment, CALL_COUNTER)
                 if None in counters or counters[0] == counters[1]:
-                    raise _not_merged(fragment, other)
+                    errors.append(_not_merged(fragment, other))
+                    break
             first[key].append(fragment)
+    if errors:
+        raise PassError(*errors)
 
 
 _MARKS = (KEEPS_TRANSFERRED, DROPS_TRANSFERRED, REMAT)
 
 
-def _not_merged(fragment: ir.Operation, other: ir.Operation) -> PassError:
-    counts = sorted(transpose_counts(fragment))
-    marks = [each for each in _MARKS if has_discardable(fragment, each)]
+def _not_merged(fragment: ir.Operation, other: ir.Operation) -> Diagnostic:
+    info, counter = info_of(fragment), integer_of(fragment, CALL_COUNTER)
+    counts = ", ".join(map(str, sorted(transpose_counts(fragment))))
     message = (
-        f"Fragments of stage {integer_of(fragment, STAGE)} on mesh {mesh_name_of(fragment)} are "
-        f"not merged: both have transpose count {', '.join(map(str, counts))}, call counter "
-        f"{integer_of(fragment, CALL_COUNTER)} and the marks {', '.join(marks) or 'none'}"
+        "A valid program cannot have more than one fragment with the same mesh, stage, transpose, "
+        "call counts, split type, and remat flag but found multiple fragments with the same "
+        f"attributes: [mesh={info.mesh_name}, stage_id={info.stage}, transpose_count={counts}, "
+        f"call_count={-1 if counter is None else counter}, "
+        f"split_type={SPLIT_TYPES.get(info.split_type, 'nullopt')}, "
+        f"is_remat={has_discardable(fragment, REMAT):d}] for current fragment with origin: "
+        f"[{', '.join(f'#mpmd.user_origin{each}' for each in info.origins)}]"
     )
-    place = location_of(other.location)
-    return PassError(
-        error(message, location_of(fragment.location), [note("the other fragment is here", place)])
-    )
+    other_place = note("the other fragment is here", location_of(other.location))
+    return error(message, location_of(fragment.location), [other_place])

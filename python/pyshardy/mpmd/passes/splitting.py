@@ -21,6 +21,7 @@ from mlir_sdy.mpmd.reading import (
     producer,
     returned_values,
 )
+from mlir_sdy.uses import is_used
 from mlir_sdy.values import (
     body_argument_shardings,
     get_sharding,
@@ -38,7 +39,11 @@ from pyshardy.mpmd.rewriting.merging import (
     half_of,
     transpose_counts,
 )
-from pyshardy.mpmd.rewriting.regions import drop_unused, merge_equal_results, replace_inside
+from pyshardy.mpmd.rewriting.regions import (
+    drop_unused,
+    merge_equal_results,
+    replace_inside,
+)
 from pyshardy.mpmd.rewriting.transfers import in_order_of_text
 from pyshardy.pipeline import register_pass
 
@@ -170,8 +175,11 @@ def _split_fragment(
     operations = operations_of(body_of(whole))[:-1]
     moved = [each for each in operations if each not in kept]
     others = [index for index in range(len(returned)) if index not in sent]
-    residuals = _used([returned[index] for index in others], moved)
     arguments = list(body_of(whole).arguments)
+    residuals = _used([returned[index] for index in others], moved)
+    unused: list[ir.Value] = [each for one in moved for each in one.results if not is_used(each)]
+    taken_by_dead = [each for each in _used(unused, moved) if each not in arguments]
+    residuals = list(dict.fromkeys([*residuals, *taken_by_dead]))
     given = [arguments[index] for index in taken]
     if len(given) < len(arguments) or body_argument_shardings(whole) or result_shardings_of(whole):
         residuals = [each for each in residuals if each not in arguments]

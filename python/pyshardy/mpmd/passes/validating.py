@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from mlir_sdy.attributes import value_of
-from mlir_sdy.host import ir
+from mlir_sdy.diagnostics import Diagnostic, PassError, emit, error, warning
+from mlir_sdy.host import ir, location_of
 from mlir_sdy.mpmd.attributes import MeshTensorType
 from mlir_sdy.mpmd.reading import (
     FRAGMENT,
@@ -30,7 +31,7 @@ from pyshardy.mpmd.options import (
     FailOnReshards,
     ParamTransferPattern,
 )
-from pyshardy.mpmd.rewriting.marks import inferred_by, report
+from pyshardy.mpmd.rewriting.marks import INFERRED_BY, inferred_by
 from pyshardy.mpmd.rewriting.transfers import before_transfers
 from pyshardy.pipeline import register_pass
 
@@ -47,6 +48,7 @@ def validate_no_param_transfers(
     Raises:
         PassError: there is one, and it is an error.
     """
+    findings = list[_Finding]()
     for transfer in operations_named({TRANSFER}, module):
         (value,) = transfer.operands
         found = [name for name in names_in(value.location) if param_pattern in name]
@@ -57,7 +59,8 @@ def validate_no_param_transfers(
                 f'Detected cross-mesh transfer of a parameter matching "{param_pattern}" '
                 f'from mesh "{meshes[0]}" to "{meshes[1]}". JAX locations: [{places}]'
             )
-            report(transfer, message, fails=fail_on_param_transfers)
+            findings.append((transfer, message, fail_on_param_transfers))
+    _report(findings)
 
 
 @register_pass("mpmd-validate-no-inferred-fragments", release="0.10.2")
@@ -69,11 +72,15 @@ def validate_no_inferred_fragments(
     Raises:
         PassError: there is one, and it is an error.
     """
+    findings = list[_Finding]()
     for fragment in operations_named({FRAGMENT}, module):
         if not is_user_fragment(fragment):
-            passes = ", ".join(inferred_by([fragment])) or "an unknown pass"
+            passes = ", ".join(inferred_by([fragment]))
             message = f"Inferred fragment has not been merged (inferred by {passes})"
-            report(fragment, message, fails=fail_on_inferred_fragments)
+            if not passes:
+                message = f"Internal error: inferred fragment missing '{INFERRED_BY}' attribute"
+            findings.append((fragment, message, fail_on_inferred_fragments or not passes))
+    _report(findings)
 
 
 @register_pass("mpmd-validate-no-reshards", release="0.10.2")
@@ -85,8 +92,14 @@ def validate_no_reshards(
     Raises:
         PassError: there is one, and it is an error.
     """
+    findings = list[_Finding]()
     for call in copying_calls(module):
-        report(call, message_of(call), fails=fail_on_reshard_only_fragments)
+        is_of_user, message = bool(origins_of(call)), message_of(call)
+        if is_of_user:
+            name = callee_of(call)
+            message = f"Internal error: reshard-only fragment '{name}' is not an inferred fragment"
+        findings.append((call, message, fail_on_reshard_only_fragments or is_of_user))
+    _report(findings)
 
 
 def copying_calls(module: ir.Module) -> list[ir.Operation]:
@@ -135,6 +148,7 @@ def validate_no_backward_deps(
     calls = operations_named({FRAGMENT_CALL}, module)
     if any(origin.transpose_count for each in calls for origin in origins_of(each)):
         return
+    findings = list[_Finding]()
     for call in calls:
         for value in call.operands:
             made = producer(before_transfers(value), FRAGMENT_CALL)
@@ -147,4 +161,21 @@ def validate_no_backward_deps(
                 f'mesh="{mesh_name_of(call)}". In a forward-only pipeline, dependencies must go '
                 "from earlier meshes to later meshes."
             )
-            report(call, message, fails=fail_on_backward_deps)
+            findings.append((call, message, fail_on_backward_deps))
+    _report(findings)
+
+
+_Finding = tuple[ir.Operation, str, bool]
+"""An operation, what is to be told of it, and whether that is an error."""
+
+
+def _report(findings: Iterable[_Finding]) -> None:
+    errors: list[Diagnostic] = []
+    for operation, message, fails in findings:
+        place = location_of(operation.location)
+        if fails:
+            errors.append(error(message, place))
+        else:
+            emit(warning(message, place))
+    if errors:
+        raise PassError(*errors)

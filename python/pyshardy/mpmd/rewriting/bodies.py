@@ -15,7 +15,7 @@ from mlir_sdy.mpmd.building import add_body, return_
 from mlir_sdy.mpmd.dialect import has_effects
 from mlir_sdy.mpmd.reading import FRAGMENT, body_of
 from mlir_sdy.traversal import terminator_of
-from pyshardy.irtools.functions import CallGraph, functions_of, replace_by_body
+from pyshardy.irtools.functions import CallGraph, FreshNames, replace_by_body
 from pyshardy.irtools.stablehlo_views import (
     FunctionView,
     callee_of,
@@ -23,7 +23,6 @@ from pyshardy.irtools.stablehlo_views import (
     symbol_name,
 )
 from pyshardy.irtools.walks import operations_named
-from pyshardy.mpmd.rewriting.functions import take_name
 
 _SHARED = "mpmd.shared_body"
 """The mark of functions that bodies share, which have such names, too."""
@@ -60,7 +59,7 @@ def function_of_body(
 def share_bodies(module: ir.Module) -> None:
     """Replace large bodies without effects by calls of functions, which equal ones share."""
     known: dict[str, ir.Operation] = {}
-    taken = {symbol_name(each) for each in functions_of(module)}
+    names = FreshNames(module)
     attributes = {
         "sym_visibility": ir.StringAttr.get("private", module.context),
         _SHARED: ir.UnitAttr.get(module.context),
@@ -73,7 +72,7 @@ def share_bodies(module: ir.Module) -> None:
         text = function.get_asm(assume_verified=True, use_local_scope=True)
         shared = known.setdefault(text, function)
         if shared == function:
-            FunctionView(function).sym_name = take_name(_SHARED, taken)
+            FunctionView(function).sym_name = names.name(_SHARED)
         else:
             function.erase()
         kind = function_type_of(shared)

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.discardable import get_discardable, set_discardable
-from mlir_sdy.host import ir
+from mlir_sdy.host import ir, location_of
 from mlir_sdy.mpmd.building import create
 from mlir_sdy.mpmd.reading import (
     CALL,
@@ -56,14 +56,6 @@ def called_functions(module: ir.Module) -> dict[str, ir.Operation]:
     return {name: each for each in functions_of(module) if (name := symbol_name(each)) in names}
 
 
-def take_name(name: str, taken: set[str]) -> str:
-    """Return a name with a number that isn't taken yet, and add it to those that are."""
-    numbered = (f"{name}_{number}" for number in itertools.count())
-    found = next(each for each in numbered if each not in taken)
-    taken.add(found)
-    return found
-
-
 def set_returned(operation: ir.Operation, values: Sequence[ir.Value]) -> None:
     """Make the body of a function or another operation return other values."""
     terminator = terminator_of(body_of(operation))
@@ -100,6 +92,22 @@ def erase_results(function: ir.Operation, erased: Collection[int]) -> None:
     if attributes:
         view.res_attrs = [each for index, each in enumerate(attributes) if index not in erased]
     update_type(function)
+
+
+def check_pairs(function: ir.Operation, pairs: Iterable[tuple[int, int]]) -> None:
+    """Check that a function has the arguments and results of pairs.
+
+    Raises:
+        PassError: an index is out of range.
+    """
+    arguments, results = len(body_of(function).arguments), len(returned_values(function))
+    for index, output in pairs:
+        if index >= arguments or output >= results:
+            message = (
+                f"there is no argument {index} or no result {output}: the function has "
+                f"{arguments} arguments and {results} results"
+            )
+            raise PassError(error(message, location_of(function.location)))
 
 
 def argument_attributes(function: ir.Operation) -> list[dict[str, Any]]:

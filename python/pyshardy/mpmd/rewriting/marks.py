@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from mlir_sdy.attributes import value_of
-from mlir_sdy.diagnostics import PassError, emit, error, warning
+from mlir_sdy.diagnostics import PassError
 from mlir_sdy.discardable import get_discardable, set_discardable
-from mlir_sdy.host import ir, location_of
+from mlir_sdy.host import ir
 from mlir_sdy.mpmd.attributes import MeshTensorType
 from mlir_sdy.mpmd.building import fragment, return_
 from mlir_sdy.mpmd.reading import body_of, mesh_type, operations_of
@@ -101,18 +101,6 @@ def check_mesh(operation: ir.Operation, name: str) -> None:
 def topology(operation: ir.Operation) -> Topology:
     """Return the topology around an operation, which has one."""
     return topology_around(operation)
-
-
-def report(operation: ir.Operation, message: str, *, fails: bool) -> None:
-    """Report a finding at an operation, as an error or as a warning.
-
-    Raises:
-        PassError: the finding is an error.
-    """
-    place = location_of(operation.location)
-    if fails:
-        raise PassError(error(message, place))
-    emit(warning(message, place))
 
 
 def in_order_of_chain(names: Iterable[str]) -> list[str]:

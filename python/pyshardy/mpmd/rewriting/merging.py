@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 
 from mlir_sdy.diagnostics import PassError, error, note
 from mlir_sdy.discardable import has_discardable
@@ -24,8 +24,9 @@ from mlir_sdy.mpmd.reading import (
     returned_values,
 )
 from mlir_sdy.mpmd.values import UserOrigin
+from mlir_sdy.uses import is_used
+from pyshardy.mpmd.rewriting.functions import top_level_operations
 from pyshardy.mpmd.rewriting.marks import INFERRED_BY, inferred_by, mark_inferred
-from pyshardy.mpmd.rewriting.regions import is_used
 from pyshardy.mpmd.rewriting.transfers import users_in_block
 from pyshardy.mpmd.schedules.rules import FragmentInfo
 
@@ -141,7 +142,7 @@ def merge(
     else:
         return None
     outer = [result for result in producer.results if _used_elsewhere(result, consumer)]
-    is_in_place = len(producer.operands) == 1 and not outer
+    is_in_place = len(producer.operands) == 1 and not outer and _is_used_once(producer, consumer)
     operands = _operands(producer, consumer, in_place=is_in_place)
     inputs = list(operands.values()) if is_in_place else list(dict.fromkeys(operands.values()))
     with ir.InsertionPoint(place), consumer.location:
@@ -224,6 +225,10 @@ def _is_defined_before(value: ir.Value, operation: ir.Operation) -> bool:
     return made == operation or made.is_before_in_block(operation)
 
 
+def _is_used_once(producer: ir.Operation, consumer: ir.Operation) -> bool:
+    return sum(each.owner == producer for each in consumer.operands) == 1
+
+
 def _used_elsewhere(result: ir.Value, consumer: ir.Operation) -> bool:
     return any(use.owner.operation != consumer for use in result.uses)
 
@@ -276,22 +281,28 @@ def info_of(fragment: ir.Operation) -> FragmentInfo:
     )
 
 
-def by_info(operations: Sequence[ir.Operation]) -> dict[FragmentInfo, ir.Operation]:
+def by_info(
+    function: ir.Operation, wanted: Collection[FragmentInfo] | None = None
+) -> dict[FragmentInfo, ir.Operation]:
     """Return the fragments by their descriptions, also without the mesh if that is enough.
 
     Raises:
-        PassError: two fragments of the user have the same description.
+        PassError: two fragments of the user have the same description: a wanted one, or any.
     """
     found: dict[FragmentInfo, ir.Operation] = {}
     on_any_mesh: dict[FragmentInfo, list[ir.Operation]] = {}
-    for each in operations:
+    for each in top_level_operations(function):
         if each.name != FRAGMENT or not origins_of(each):
             continue
-        info = info_of(each)
-        if info in found:
-            notes = [note("the other fragment is here", location_of(found[info].location))]
-            message = f"two fragments have the description {info}, so no rule can tell them apart"
-            raise PassError(error(message, location_of(each.location), notes))
+        info, of_any = info_of(each), info_of(each)._replace(mesh_name="")
+        if info in found and (wanted is None or info in wanted or of_any in wanted):
+            places = (location_of(other.location) for other in (found[info], each))
+            message = (
+                f"Fragment info {info} already exists for another fragment. Check if you have "
+                "multiple `named_computation` with the same name. If so, please rename one of them."
+            )
+            notes = [note("a fragment is here", place) for place in places]
+            raise PassError(error(message, location_of(function.location), notes))
         found[info] = each
-        on_any_mesh.setdefault(info._replace(mesh_name=""), []).append(each)
+        on_any_mesh.setdefault(of_any, []).append(each)
     return {**found, **{info: each[0] for info, each in on_any_mesh.items() if len(each) == 1}}

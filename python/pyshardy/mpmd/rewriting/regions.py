@@ -20,16 +20,11 @@ from mlir_sdy.mpmd.reading import (
     producer,
     returned_values,
 )
-from mlir_sdy.uses import replace_by
+from mlir_sdy.uses import is_used, replace_by
 from pyshardy.irtools.walks import operations_named
 from pyshardy.mpmd.rewriting.functions import set_returned
 
 _BARRIER = "stablehlo.optimization_barrier"
-
-
-def is_used(value: ir.Value) -> bool:
-    """Whether a value has uses."""
-    return next(iter(value.uses), None) is not None
 
 
 def with_values(

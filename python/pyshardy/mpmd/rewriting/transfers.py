@@ -7,9 +7,8 @@ from mlir_sdy.host import ir
 from mlir_sdy.mpmd.attributes import MeshTensorType
 from mlir_sdy.mpmd.building import transfer
 from mlir_sdy.mpmd.reading import ASSIGN, TRANSFER, UNASSIGN, mesh_type, operations_of, producer
-from mlir_sdy.uses import replace_by
+from mlir_sdy.uses import is_used, replace_by
 from pyshardy.mpmd.rewriting.marks import in_order_of_chain
-from pyshardy.mpmd.rewriting.regions import is_used
 
 
 def users_of(value: ir.Value, name: str) -> list[ir.Operation]:

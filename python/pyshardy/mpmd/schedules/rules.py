@@ -18,11 +18,11 @@ from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.mpmd.values import UserOrigin
 
 _NUMBER, _NAME = re.compile(r"\d+"), re.compile(r'"[^"]+"')
-_SPLIT_TYPES = {"keep": "kKeepTransferred", "drop": "kDropTransferred"}
+SPLIT_TYPES = {"keep": "kKeepTransferred", "drop": "kDropTransferred"}
 _FIELDS: Mapping[str, re.Pattern[str]] = {
     "stage=": _NUMBER,
     "call_counter=": _NUMBER,
-    "split_type=": re.compile("|".join(_SPLIT_TYPES.values())),
+    "split_type=": re.compile("|".join(SPLIT_TYPES.values())),
     "mesh_name=": _NAME,
 }
 """The fields of a description, and the forms of their values."""
@@ -49,7 +49,7 @@ class FragmentInfo(NamedTuple):
         parts = [f"origins=[{','.join(each.short for each in self.origins)}]"]
         parts += [] if self.stage is None else [f"stage={self.stage}"]
         parts += [] if self.call_counter is None else [f"call_counter={self.call_counter}"]
-        parts += [f"split_type={_SPLIT_TYPES[self.split_type]}"] if self.split_type else []
+        parts += [f"split_type={SPLIT_TYPES[self.split_type]}"] if self.split_type else []
         parts += [f'mesh_name="{self.mesh_name}"'] if self.mesh_name else []
         return f"FragmentInfo({','.join(parts)})"
 
@@ -132,7 +132,7 @@ class _Reader:
             tuple(origins),
             None if stage is None else int(stage),
             None if counter is None else int(counter),
-            next((half for half, name in _SPLIT_TYPES.items() if name == split), ""),
+            next((half for half, name in SPLIT_TYPES.items() if name == split), ""),
             (mesh or "").strip('"'),
         )
 

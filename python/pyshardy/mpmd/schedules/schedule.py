@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.suggest import did_you_mean
@@ -114,10 +114,17 @@ class WrittenSchedule:
         orders: the units of each mesh, in the order of the meshes.
 
     Raises:
-        UsageError: a word isn't a unit, a unit occurs twice or is missing.
+        UsageError: the orders aren't texts; a word isn't a unit, a unit occurs twice or is missing.
     """
 
     def __init__(self, orders: Mapping[str, str]) -> None:
+        given = cast("Any", orders)
+        are_texts = isinstance(given, Mapping) and all(
+            isinstance(each, str) for each in cast("tuple[object, ...]", (*given, *given.values()))
+        )
+        if not are_texts:
+            message = "a schedule is the units of each mesh as a text, as in"
+            raise UsageError(error(f'{message} {{"m0": "F0 F1 B0 B1"}}, got: {orders!r}'))
         self.meshes, self._written = tuple(orders), dict(orders)
         self._orders = tuple(read_order(text, mesh) for mesh, text in enumerate(orders.values()))
         for name, units in zip(orders, self._orders, strict=True):

@@ -99,3 +99,19 @@ func.func @inferred_counters(%a: !m1) -> !m1 attributes {topology = #topology} {
   } : (!m1) -> !m1
   return %2 : !m1
 }
+
+// The operand of the first fragment comes first if the second one uses that one twice.
+// CHECK-LABEL: func.func @used_twice(
+// CHECK-NEXT: mpmd.fragment<mesh="m1", origin=["f"]> (%arg0, %arg1)
+func.func @used_twice(%a: !m1, %b: !m1) -> !m1 attributes {topology = #topology} {
+  %0 = mpmd.fragment<mesh="m1", origin=[]> (%a) (%x: tensor<4xf32>) {
+    %1 = stablehlo.tanh %x : tensor<4xf32>
+    mpmd.return %1 : tensor<4xf32>
+  } : (!m1) -> !m1
+  %2 = mpmd.fragment<mesh="m1", origin=["f"]> (%b, %0, %0) (%x: tensor<4xf32>, %y: tensor<4xf32>, %z: tensor<4xf32>) {
+    %1 = stablehlo.add %x, %y : tensor<4xf32>
+    %3 = stablehlo.add %1, %z : tensor<4xf32>
+    mpmd.return %3 : tensor<4xf32>
+  } : (!m1, !m1, !m1) -> !m1
+  return %2 : !m1
+}

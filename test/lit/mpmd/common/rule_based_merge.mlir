@@ -22,3 +22,24 @@ func.func @main(%a: !m1) -> (!m1, !m1) attributes {topology = #topology} {
   } : (!m1) -> !m1
   return %0, %1 : !m1, !m1
 }
+
+// Fragments that no rule names may have the same description.
+// CHECK-LABEL: func.func @other_fragments_are_alike
+// CHECK:      mpmd.fragment<mesh="m1", origin=["f", "g"(1)], stage=1>
+// CHECK:      mpmd.fragment<mesh="m1", origin=["h"]>
+// CHECK:      mpmd.fragment<mesh="m1", origin=["h"]>
+func.func @other_fragments_are_alike(%a: !m1) -> !m1 attributes {topology = #topology} {
+  %0 = mpmd.fragment<mesh="m1", origin=["f"]> (%a) {call_counter = 0 : ui32} (%x: tensor<4x8xf32>) {
+    mpmd.return %x : tensor<4x8xf32>
+  } : (!m1) -> !m1
+  %1 = mpmd.fragment<mesh="m1", origin=["g"(1)]> (%0) (%x: tensor<4x8xf32>) {
+    mpmd.return %x : tensor<4x8xf32>
+  } : (!m1) -> !m1
+  %2 = mpmd.fragment<mesh="m1", origin=["h"]> (%1) (%x: tensor<4x8xf32>) {
+    mpmd.return %x : tensor<4x8xf32>
+  } : (!m1) -> !m1
+  %3 = mpmd.fragment<mesh="m1", origin=["h"]> (%2) (%x: tensor<4x8xf32>) {
+    mpmd.return %x : tensor<4x8xf32>
+  } : (!m1) -> !m1
+  return %3 : !m1
+}

@@ -25,3 +25,15 @@ func.func @main(%a: !m1, %b: !m2) -> (!m1, !m1, !m1, !m2) attributes {topology =
   } : (!m1) -> !m1
   return %0, %0, %a, %b : !m1, !m1, !m1, !m2
 }
+
+// The order is that of the meshes of all results.
+// CHECK-LABEL: func.func @order
+// CHECK:      mpmd.fragment<mesh="m1", origin=["f"]>
+// CHECK:      mpmd.fragment<mesh="m1", origin=[]> (%arg0)
+// CHECK:      mpmd.fragment<mesh="m2", origin=[]> (%arg1)
+func.func @order(%a: !m1, %b: !m2) -> (!m1, !m2, !m1) attributes {topology = #topology} {
+  %0 = mpmd.fragment<mesh="m1", origin=["f"]> (%a) (%x: tensor<4xf32>) {
+    mpmd.return %x : tensor<4xf32>
+  } : (!m1) -> !m1
+  return %0, %b, %a : !m1, !m2, !m1
+}

@@ -40,3 +40,14 @@ func.func @main(%a: !m1 {jax.buffer_donor = true}, %b: !m1 {tf.aliasing_output =
   } : (!m1, !m1) -> !m1
   return %1, %2, %s : !m1, !m1, !m2
 }
+
+// CHECK-LABEL: func.func @twice_and_on_host
+// CHECK:      mpmd.fragment<mesh="m1", origin=["f"]> (%arg0, %arg0, %arg1) {arg_attrs = [{}, {jax.buffer_donor = true}, {jax.buffer_donor = true}]}
+func.func @twice_and_on_host(%a: !m1 {jax.buffer_donor = true}, %b: !host {jax.buffer_donor = true}) -> !m1 attributes {topology = #topology} {
+  %0 = mpmd.fragment<mesh="m1", origin=["f"]> (%a, %a, %b) (%x: tensor<4x8xf32>, %y: tensor<4x8xf32>, %z: tensor<4x8xf32>) {
+    %1 = stablehlo.add %x, %y : tensor<4x8xf32>
+    %2 = stablehlo.add %1, %z : tensor<4x8xf32>
+    mpmd.return %2 : tensor<4x8xf32>
+  } : (!m1, !m1, !host) -> !m1
+  return %0 : !m1
+}

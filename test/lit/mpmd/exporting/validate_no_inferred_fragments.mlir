@@ -11,5 +11,9 @@ func.func @main(%a: !m1) -> !m1 attributes {topology = #topology} {
   %0 = mpmd.fragment<mesh="m1", origin=[]> (%a) {mpmd.inferred_by = ["uniquify"]} (%x: tensor<4x8xf32>) {
     mpmd.return %x : tensor<4x8xf32>
   } : (!m1) -> !m1
-  return %0 : !m1
+  // expected-error@+1 {{Internal error: inferred fragment missing 'mpmd.inferred_by' attribute}}
+  %1 = mpmd.fragment<mesh="m1", origin=[]> (%0) (%x: tensor<4x8xf32>) {
+    mpmd.return %x : tensor<4x8xf32>
+  } : (!m1) -> !m1
+  return %1 : !m1
 }

@@ -3,12 +3,12 @@
 // CHECK-LABEL: @main
 // CHECK:         stablehlo.constant dense<2>
 // CHECK-NEXT:    %[[I1:.*]] = stablehlo.constant dense<1> : tensor<i32>
-// CHECK-NEXT:    %[[F:.*]]:2 = call @scan_0(%[[I1]], %arg0, %arg1, %{{.*}}) {mpmd.call_counter = "0"}
+// CHECK-NEXT:    %[[F:.*]]:2 = call @scan(%[[I1]], %arg0, %arg1, %{{.*}}) {mpmd.call_counter = "0"}
 // CHECK-NEXT:    %[[I3:.*]] = stablehlo.constant dense<3> : tensor<i32>
-// CHECK-NEXT:    %[[G:.*]]:2 = call @scan_0(%[[I3]], %[[F]]#1, %arg1, %{{.*}}) {mpmd.call_counter = "1"}
+// CHECK-NEXT:    %[[G:.*]]:2 = call @scan(%[[I3]], %[[F]]#1, %arg1, %{{.*}}) {mpmd.call_counter = "1"}
 // CHECK-NOT:     stablehlo.while
 // CHECK:         return %[[G]]#1
-// CHECK:       func.func private @scan_0(%arg0: tensor<i32>, %arg1: tensor<4xf32>, %arg2: tensor<4xf32>, %arg3: tensor<i32>)
+// CHECK:       func.func private @scan(%arg0: tensor<i32>, %arg1: tensor<4xf32>, %arg2: tensor<4xf32>, %arg3: tensor<i32>)
 // CHECK:         %[[N:.*]] = call @f(%arg1)
 // CHECK:         stablehlo.add %[[N]], %arg2
 func.func public @main(%arg0: tensor<4xf32>, %arg1: tensor<4xf32>) -> tensor<4xf32> {

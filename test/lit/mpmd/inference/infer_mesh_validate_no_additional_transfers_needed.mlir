@@ -13,6 +13,7 @@ func.func @result_of_fragment(%a: !m1) -> !m2 attributes {topology = #topology} 
   // The last operation before the transfer is reported.
   // expected-error@+1 {{it is used in {m2} but it can only be placed on {m1} without introducing a transfer}}
   %3 = stablehlo.negate %2 : tensor<4xf32>
+  // expected-error@+1 {{it is used in {m2} but it can only be placed on {m1} without introducing a transfer}}
   %4 = mpmd.assign {origin = "g"} %3 : (tensor<4xf32>) -> !m2
   return %4 : !m2
 }
