@@ -68,6 +68,12 @@ def power(self: Any, exponent: Any) -> Tensor:
     return torch.where(is_inverse & (torch.abs(self) != 1), 0, powers)
 
 
+@decomposition("aten.abs")
+def absolute(self: Tensor) -> Tensor:
+    """Return the sizes of numbers, which bytes are."""
+    return self.clone() if self.dtype == torch.uint8 else torch.abs(self)
+
+
 @decomposition("aten._neg_view")
 def negated_view(self: Tensor) -> Tensor:
     """Return the negated numbers; PyTorch has such views of conjugate numbers."""

@@ -39,26 +39,21 @@ def _dims(value: Tensor, dim: Any) -> list[int]:
     return sorted(each % max(value.dim(), 1) for each in dims)
 
 
-@decomposition("aten.amax")
+@decomposition("aten.amax", "aten.max.default")
 def amax(self: Tensor, dim: Sequence[int] = (), keepdim: bool = False) -> Tensor:
-    """Return the largest elements; the importer begins with the largest boolean."""
-    is_flag = self.dtype == torch.bool
-    return (
-        any_of(self, dim or range(self.dim()), keepdim)
-        if is_flag
-        else torch.amax(self, dim, keepdim)
-    )
+    """Return the largest elements."""
+    return torch.amax(_signed(self), dim, keepdim).to(self.dtype)
 
 
-@decomposition("aten.amin")
+@decomposition("aten.amin", "aten.min.default")
 def amin(self: Tensor, dim: Sequence[int] = (), keepdim: bool = False) -> Tensor:
-    """Return the smallest elements; the importer begins with the smallest boolean."""
-    is_flag = self.dtype == torch.bool
-    return (
-        all_of(self, dim or range(self.dim()), keepdim)
-        if is_flag
-        else torch.amin(self, dim, keepdim)
-    )
+    """Return the smallest elements."""
+    return torch.amin(_signed(self), dim, keepdim).to(self.dtype)
+
+
+def _signed(value: Tensor) -> Tensor:
+    """Return signed integers for bytes and booleans, as whose extremes the importer begins."""
+    return value.to(torch.int32) if value.dtype in (torch.bool, torch.uint8) else value
 
 
 @decomposition("aten._cdist_forward")
