@@ -40,13 +40,13 @@ def _dims(value: Tensor, dim: Any) -> list[int]:
 
 
 @decomposition("aten.amax", "aten.max.default")
-def amax(self: Tensor, dim: Sequence[int] = (), keepdim: bool = False) -> Tensor:
+def amax(self: Tensor, dim: Any = (), keepdim: bool = False) -> Tensor:
     """Return the largest elements."""
     return torch.amax(_signed(self), dim, keepdim).to(self.dtype)
 
 
 @decomposition("aten.amin", "aten.min.default")
-def amin(self: Tensor, dim: Sequence[int] = (), keepdim: bool = False) -> Tensor:
+def amin(self: Tensor, dim: Any = (), keepdim: bool = False) -> Tensor:
     """Return the smallest elements."""
     return torch.amin(_signed(self), dim, keepdim).to(self.dtype)
 
