@@ -245,7 +245,7 @@ class _Replacement:
             with fake_mode_of(self.module):
                 try:
                     module = trace_fragment(Call(function, inputs, changes_tensors=True))
-                except Exception as failure:  # of an operation that PyTorch can't replace
+                except RuntimeError as failure:  # of an operation that PyTorch can't replace
                     reason = failures.reason_of(failure)
                     raise PassError(failures.of_operation(mutation, reason)) from failure
             self.traced[key] = module.graph
