@@ -156,6 +156,14 @@ def angle(self: Tensor) -> Tensor:
     return torch.where(torch.isnan(value), value, turned)
 
 
+@decomposition("aten.isfinite")
+def isfinite(self: Tensor) -> Tensor:
+    """Whether numbers are neither infinite nor NaN, as all integers."""
+    if self.is_floating_point() or self.is_complex():
+        return torch.isfinite(self)
+    return torch.ones_like(self, dtype=torch.bool)
+
+
 @decomposition("aten.isinf")
 def isinf(self: Tensor) -> Tensor:
     """Whether numbers are infinite, which no integer is."""
