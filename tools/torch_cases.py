@@ -67,6 +67,11 @@ CALLS = {
         rsqrt(p) rsub(x,y) sgn(x) sigmoid(x) sign(x) signbit(x) sin(x) sinc(x) sinh(x) sqrt(p)
         square(x) sub(x,y) tan(x) tanh(x) trunc(x) where(b,x,y) xlogy(p,p) frexp(x*1000)
         isfinite(i) isclose(i,i[:1]) reciprocal(i+1)
+        floor_divide(i*1.0,torch.tensor(0.1)) floor_divide(x,-torch.inf)
+        div(y,x,rounding_mode="floor")
+        div(x,y,rounding_mode=None) pow(i-2,i-3) pow(-1,i-2) pow(x,0.5) pow(p,-0.5)
+        clamp(i,-1.5,2.5) hypot(x*1e30,y*1e30) hypot(n,x/0) isinf(b) xlogy(0,n) digamma(i)
+        x.mul(100).byte()
         gcd(i*6,i.flip(0)*4-3) lcm(i*6,i.flip(0)*4) nextafter(x,y)
     """,
     "special functions": """
@@ -84,7 +89,8 @@ CALLS = {
         special.scaled_modified_bessel_k0(p*9) special.scaled_modified_bessel_k1(p*9)
         special.shifted_chebyshev_polynomial_t(p,3) special.shifted_chebyshev_polynomial_u(p,3)
         special.shifted_chebyshev_polynomial_v(p,3) special.shifted_chebyshev_polynomial_w(p,3)
-        special.spherical_bessel_j0(x*2) special.xlog1py(x,p) special.zeta(p+2,p)
+        special.spherical_bessel_j0(x*2) special.spherical_bessel_j0(i-2)
+        special.xlog1py(x,p) special.zeta(p+2,p)
         special.zeta(i-1.0,round(x*4)/2) special.zeta(torch.tensor(torch.inf),round(x*4)/2)
     """,
     "activations": """
@@ -109,9 +115,14 @@ CALLS = {
         prod(x,1) std(x,1) std_mean(x) sum(x) sum(i,1) sum(b) trace(x) var(x) var(x,0,correction=0)
         var_mean(x,1) dist(x,y) sum(v[0],0) cov(x) cov(x[0],correction=0) corrcoef(x) corrcoef(c)
         cov(x,fweights=i[0]+1,aweights=p[1])
+        any(i.byte()) any(i.byte(),1) all(i.byte(),1,True) all(b,(0,1)) amin(b,1) amax(~b|(i>2),0)
+        amax(i.byte(),1) max(i.byte()) max(i.byte(),1)
+        amin(i.byte()+200,1) min(i.byte()+200) abs(i.byte()) max(~b&b)
+        std(x,1,correction=6) linalg.vector_norm(x,1,())
     """,
     "order and number": """
-        nanmedian(n) searchsorted(v.sort()[0],0.5) bucketize(0.5,v.sort()[0])
+        nanmedian(n) bucketize(n,v.sort()[0]) searchsorted(v.sort()[0],0.5)
+        bucketize(0.5,v.sort()[0])
         argsort(x,descending=True) bincount(j,minlength=7) bucketize(x,v.sort()[0]) cummax(n,1)
         cummin(n,-2) cumprod(x,1) histc(x,bins=5,min=-2,max=2) histc(x,4) histc(x[:0],4) isin(i,j)
         kthvalue(n,2,1,True) logcumsumexp(x,0) median(n) median(n,1) median(x,-1,True) mode(i,1)
@@ -139,10 +150,15 @@ CALLS = {
         scatter_reduce(x,0,i,y,"mean") scatter_reduce(x,1,i,y,"prod") select(x,1,2)
         select_scatter(x,v,0,1) slice_scatter(x,y[:2],0,1,3) take(x,j) take(x,j[0])
         take_along_dim(x,i,1) unravel_index(j,(2,3)) where(b,1.0,x) x[:,j]
+        x[i-4] x[:,j-6] x[i[:,:1]-4,j-6] x[j%2-1,:,None] index_fill(x,1,j-6,2.0)
+        index_fill(x,1,j-6,v[0])
+        index_put(x,(i[0]-4,),v) index_put(x,(i[:,0]-4,i[0,:4]-3),v[:4],accumulate=True)
+        x.clone().fill_diagonal_(2.0) x.T.clone().fill_diagonal_(2.0,wrap=True)
         nn.functional.one_hot(i,5)
         nn.functional.embedding(i,x.clone(),max_norm=1.0)
         nn.functional.embedding_bag(i,x,mode="mean")
         ops.aten._embedding_bag(x,i[0],torch.tensor([0,2,4]))[0]
+        nn.functional.embedding_bag(i,x,mode="max",padding_idx=-1)
         nn.functional.embedding_bag(j%4,x,torch.tensor([0,2,2]),mode="sum") tril(x,1) triu(x)
     """,
     "shapes": """
@@ -166,7 +182,9 @@ CALLS = {
         arange(1,12,2)*v[0].long() arange(0.5,3.5,0.5)+v nn.functional.dropout(x,training=False)
         nn.functional.pixel_shuffle(volume[0,:,:4,:4,0].repeat(2,1,1),2)
         nn.functional.channel_shuffle(image.repeat(1,2,1,1),3) arange(5)+j eye(4,6)+x
-        full((2,),3)+v[:2] linspace(0,1,6)+v ones(6)+v zeros_like(x) tril_indices(3,3)+j[0]
+        full((2,),3)+v[:2] linspace(0,1,6)+v linspace(4.7,-3,12,dtype=torch.int64)+j[0]
+        linspace(i[0,0],v[0],9,dtype=torch.int32) linspace(0,7,50,dtype=torch.int64)+j[0]
+        linspace(1j,-3,5)*v[0] ones(6)+v zeros_like(x) tril_indices(3,3)+j[0]
         scalar_tensor(2.0)+v empty_like(i)*0
         empty_strided((4,6),(6,1),dtype=torch.int64)*0+i
         permute_copy(x.sum(),())

@@ -6,6 +6,7 @@ import torch
 from torch import nn
 
 import pyshardy as sdy
+from mlir_sdy.diagnostics import PassError
 from pyshardy.frontends.torch import mutations
 from pyshardy.program import run_unpartitioned
 
@@ -45,6 +46,11 @@ def views_in_place(*_):
     return y, y.add_(1)
 
 
+def diagonals(x, _):
+    y = torch.ones(3, 3, dtype=torch.bool).fill_diagonal_(False)
+    return torch.where(y, x[:3], 0), x.mul(2).fill_diagonal_(7)
+
+
 class Module(nn.Module):
     def __init__(self, functions):
         super().__init__()
@@ -55,7 +61,7 @@ class Module(nn.Module):
         return [function(x, i) for function in self.functions]
 
 
-FUNCTIONS = [views_before_and_after, indices_and_masks, types_and_sizes, views_in_place]
+FUNCTIONS = [views_before_and_after, indices_and_masks, types_and_sizes, views_in_place, diagonals]
 X, INDEX = torch.randn(4, 3, generator=torch.Generator().manual_seed(0)), torch.tensor([0, 2])
 
 
@@ -94,3 +100,25 @@ def test_arguments_that_change(change):
     if change is changed_buffer:
         assert traced.results == ("total", "output")
         torch.testing.assert_close(torch.from_numpy(first), expected.total)
+
+
+@pytest.mark.parametrize("kind", [nn.InstanceNorm1d, nn.BatchNorm1d])
+def test_statistics_of_normalizations(kind):
+    traced_module, eager = (kind(3, track_running_stats=True, momentum=0.3) for _ in range(2))
+    x = torch.randn(4, 3, 5, generator=torch.Generator().manual_seed(0)) + 2
+    traced = sdy.torch.trace(traced_module, x)
+    results = run_unpartitioned(traced.module, traced.inputs(x))
+    torch.testing.assert_close(traced.outputs(results), eager(x))
+    changed = dict(zip(traced.results, results, strict=True))
+    for name in ("running_mean", "running_var"):
+        torch.testing.assert_close(torch.from_numpy(changed[name]), getattr(eager, name))
+
+
+def test_operation_that_pytorch_cannot_replace():
+    class Filling(nn.Module):
+        def forward(self, x):
+            return torch.ops.aten.fill_diagonal_(x * 2, 1.0)
+
+    message = r"test_torch_in_place.py:\d+: error: cannot convert 'aten.fill_diagonal_'"
+    with pytest.raises(PassError, match=message):
+        sdy.torch.trace(Filling(), X)

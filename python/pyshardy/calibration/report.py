@@ -40,7 +40,8 @@ def read_measurements(path: str | os.PathLike[str]) -> Measurements:
     try:
         entries = json.loads(Path(path).read_text(encoding="utf-8"))
         return _measurements(entries)
-    except (OSError, UnicodeDecodeError) as reason:
+    except (OSError, UnicodeDecodeError) as refusal:
+        reason = getattr(refusal, "strerror", refusal)
         raise UsageError(error(f"cannot read the measurements '{path}': {reason}")) from None
     except json.JSONDecodeError as reason:
         message = f"{path}:{reason.lineno}:{reason.colno}: it is no JSON of sdy-calibrate's script"

@@ -101,9 +101,10 @@ def _refused(target: str, refusal: OSError) -> UsageError:
 
 
 def write_report(file: str, text: str) -> None:
-    """Write a file, and tell the user so."""
+    """Write a file, and tell the user so; or to standard output for "-"."""
     write_output(file, text.encode())
-    print(f"wrote {file}", file=sys.stderr)
+    if file != "-":
+        print(f"wrote {file}", file=sys.stderr)
 
 
 def refuse_binary_on_terminal(form: str, file: str) -> None:

@@ -219,6 +219,12 @@ def _check(arguments: RunFlags) -> None:
         raise UsageError(error("'--compare' and '--no-check' cannot be combined"))
     if arguments.output != "-" and not arguments.emit:
         raise UsageError(error("'-o' requires '--emit'; use '--outputs' to write arrays"))
+    for name in ("outputs", "compare", "profile", "no_check", "print_module"):
+        if arguments.emit and getattr(arguments, name):
+            spelling = f"'--{name.replace('_', '-')}'"
+            raise UsageError(error(f"{spelling} is for programs that run: '--emit' runs none"))
+    if arguments.target != "llvm-cpu" and arguments.emit != "vmfb":
+        raise UsageError(error("'--target' requires '--emit=vmfb'"))
     if arguments.emit in ("portable", "vmfb"):
         refuse_binary_on_terminal(arguments.emit, arguments.output)
 

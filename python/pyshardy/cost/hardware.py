@@ -330,14 +330,13 @@ def load_hardware(text: Hardware | str) -> Hardware:
             return _of_table(text)
         if text.endswith(".toml"):
             return _hardware(loads(Path(text).read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError) as reason:
-        raise UsageError(error(f"cannot read the hardware description: {reason}")) from None
+    except (OSError, UnicodeDecodeError) as failure:
+        reason = getattr(failure, "strerror", "it is not UTF-8 text")
+        raise UsageError(error(f"cannot read the hardware file '{text}': {reason}")) from None
     except ValueError as reason:
         raise UsageError(error(f"{text}: {reason}")) from None
-    known = ", ".join(presets())
-    advice = did_you_mean(text, presets())
-    message = f"unknown hardware '{text}': expected one of {known}, or a .toml file{advice}"
-    raise UsageError(error(message))
+    message = f"unknown hardware '{text}': expected one of {', '.join(presets())}, or a .toml file"
+    raise UsageError(error(message + did_you_mean(text, presets())))
 
 
 def report_hardware_of(

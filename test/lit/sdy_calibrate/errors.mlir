@@ -8,7 +8,7 @@
 // RUN: sdy-calibrate --script=- | FileCheck %s --check-prefix=SCRIPT
 
 // FILE: errors.mlir:1:1: it is no JSON of sdy-calibrate's script
-// MISSING: cannot read the measurements 'nowhere.json'
+// MISSING: cannot read the measurements 'nowhere.json': No such file or directory
 // MESH: '--from' takes measurements of a file, which has its mesh and devices: omit '--mesh', '--backend'
 // SIZE: '--mesh=x:two' is not a mesh: expected a form such as
 // NAME: '-o hardware.json': the name of a hardware file ends with .toml

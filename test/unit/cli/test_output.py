@@ -35,6 +35,12 @@ def tool(arguments, **options):
     )
 
 
+def test_reports_on_standard_output():
+    ended = tool("explain - --trace=-", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.startswith('{"traceEvents"')
+
+
 @pytest.mark.parametrize("arguments", TOOLS)
 def test_a_full_disk(arguments):
     with Path("/dev/full").open("w") as full:

@@ -534,5 +534,8 @@ def test_bad_files(tmp_path, text, message):
 def test_no_such_hardware(tmp_path):
     with pytest.raises(UsageError, match="unknown hardware 'abacus': expected one of a100, b200"):
         load_hardware("abacus")
-    with pytest.raises(UsageError, match="cannot read the hardware"):
+    with pytest.raises(UsageError, match=r"cannot read the hardware file '.*none.toml': No such"):
         load_hardware(str(tmp_path / "none.toml"))
+    (tmp_path / "binary.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(UsageError, match=r"hardware file '.*binary.toml': it is not UTF-8 text"):
+        load_hardware(str(tmp_path / "binary.toml"))

@@ -22,7 +22,7 @@ from functools import cached_property
 import numpy as np
 
 from mlir_sdy.diagnostics import UsageError, error
-from mlir_sdy.host import ir
+from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import AxisTuple, Mesh, TensorSharding
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.values import get_sharding
@@ -112,7 +112,8 @@ class Search:
         name = None if main is None else device_mesh_of(main)
         if main is None or block is None or name is None:
             missing = "an entry '@main'" if main is None or block is None else "a mesh: pass 'mesh'"
-            raise UsageError(error(f"automatic sharding needs a program with {missing}"))
+            message = f"automatic sharding needs a program with {missing}"
+            raise UsageError(error(message, location_of(self.module.operation.location)))
         self.mesh_name = name
         self.mesh: Mesh = meshes_of(self.module)[name]
         self.main = main

@@ -401,7 +401,8 @@ def read_measured(path: str | os.PathLike[str], hardware: Hardware) -> MeasuredC
                     key, points = (kind, unit), operations
                 amount, seconds = (_number(row, name, place) for name in (unit, "seconds"))
                 points.setdefault(key, {})[amount] = seconds
-    except (OSError, UnicodeDecodeError, csv.Error) as reason:
+    except (OSError, UnicodeDecodeError, csv.Error) as refusal:
+        reason = getattr(refusal, "strerror", refusal)
         raise UsageError(error(f"cannot read the measurements '{path}': {reason}")) from None
     known = [each for each in hardware.measured if each.kind not in COLLECTIVES]
     found = [_curve(*key, points) for key, points in collectives.items()]

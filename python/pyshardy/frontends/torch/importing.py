@@ -38,6 +38,7 @@ from pyshardy.irtools.constants import splat_of
 from pyshardy.irtools.functions import functions_of
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
 from pyshardy.irtools.stablehlo_views import CompareView, ConstantView, IotaView
+from pyshardy.irtools.tensor_types import element_type_of
 from pyshardy.irtools.walks import operations_named
 from pyshardy.passes.importing import (
     explicit_gather_scatter_batching,
@@ -103,6 +104,7 @@ def import_graph(module: GraphModule, context: ir.Context | None = None) -> ir.M
     _replace_constants(imported)
     _replace_dynamic_iotas(imported)
     _drop_neutral_operands(imported)
+    _wrap_bytes(imported)
     _drop_comparison_types(imported)
     _check_dialects(imported)
     for function in functions_of(imported):
@@ -193,6 +195,17 @@ def _drop_neutral_operands(module: ir.Module) -> None:
         number = splat_of(operation.operands[1])
         if isinstance(number, ir.IntegerAttr) and number.value == _NEUTRAL[operation.name]:
             replace_by(operation, operation.operands[0])
+
+
+def _wrap_bytes(module: ir.Module) -> None:
+    """Convert numbers to bytes by way of integers: negative ones wrap around, as in PyTorch."""
+    for conversion in operations_named(["stablehlo.convert"], module):
+        (value,), (result,) = conversion.operands, conversion.results
+        is_byte = str(element_type_of(result.type)) == "ui8"
+        if is_byte and isinstance(element_type_of(value.type), ir.FloatType):
+            with ir.InsertionPoint(conversion), conversion.location:
+                integer = ir.IntegerType.get_signless(64)
+                conversion.operands[0] = StablehloBuilder().convert(value, integer)
 
 
 def _drop_comparison_types(module: ir.Module) -> None:

@@ -25,7 +25,9 @@ from torch.export import ExportedProgram
 from torch.fx import Graph, GraphModule, Node, map_arg
 from torch.utils import _pytree as pytree
 
+from mlir_sdy.diagnostics import PassError
 from mlir_sdy.stages import stage
+from pyshardy.frontends.torch import failures
 from pyshardy.frontends.torch.fragments import (
     Call,
     fake_mode_of,
@@ -74,19 +76,10 @@ def _mutates(node: Node) -> bool:
         return True  # it converts arguments, which PyTorch makes explicit in the same way
     if name_of(node.target) == "_add_batch_dim":
         return True  # of torch.vmap, which PyTorch resolves in the same way
-    updates = _UPDATES_STATISTICS.get(name_of(node.target))
-    return updates is not None and bool(_argument(node, updates)) and _argument(node, 3) is not None
-
-
-_UPDATES_STATISTICS = {"aten.batch_norm.default": 5, "aten.instance_norm.default": 5}
-"""Operations that update the running mean, argument 3, if the argument of this index is true.
-
-Their schemas don't declare it.
-"""
-
-
-def _argument(node: Node, index: int) -> Any:
-    return node.args[index] if index < len(node.args) else None
+    if name_of(node.target) != "aten.batch_norm.default":
+        return False
+    *_, running_mean, _, is_training, _, _, _ = node.args
+    return bool(is_training) and running_mean is not None  # which its schema doesn't declare
 
 
 Storage = int
@@ -250,7 +243,11 @@ class _Replacement:
         key = form_of(None, (allocated,), {}), *arguments, *forms
         if key not in self.traced:
             with fake_mode_of(self.module):
-                module = trace_fragment(Call(function, inputs, changes_tensors=True))
+                try:
+                    module = trace_fragment(Call(function, inputs, changes_tensors=True))
+                except RuntimeError as failure:  # of an operation that PyTorch can't replace
+                    reason = failures.reason_of(failure)
+                    raise PassError(failures.of_operation(mutation, reason)) from failure
             self.traced[key] = module.graph
         return splice(self.traced[key], self.graph, inputs, mutation)
 

@@ -216,6 +216,8 @@ def _export(
         calls as replaced,
         static_functions(module, replaced, note_exported if is_differentiated else None) as caller,
         dense_flex_attention(),
+        replaced_attribute(torch, "instance_norm", _instance_norm),
+        replaced_attribute(torch.Tensor, "fill_diagonal_", _fill_diagonal),
         light_stacks(caller),
         light_graphs(),
     ):
@@ -292,6 +294,36 @@ def weights_on_cpu(module: torch.nn.Module, inputs: Any) -> Iterator[Any]:
 
 def _is_on_meta(tensor: torch.Tensor) -> bool:
     return tensor.device.type == "meta" and not isinstance(tensor, FakeTensor)
+
+
+def _instance_norm(
+    input: torch.Tensor,
+    weight: torch.Tensor | None,
+    bias: torch.Tensor | None,
+    running_mean: torch.Tensor | None,
+    running_var: torch.Tensor | None,
+    use_input_stats: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool,
+) -> torch.Tensor:
+    """Normalize, and update the statistics by operations, which `torch.export` sees."""
+    if use_input_stats and running_mean is not None and running_var is not None:
+        found = torch.var_mean(input.detach(), [*range(2, input.dim())])
+        for running, new in zip((running_var, running_mean), found, strict=True):
+            running.lerp_(new.mean(0).to(running.dtype), momentum)
+        running_mean = running_var = None
+    statistics = weight, bias, running_mean, running_var
+    return torch.ops.aten.instance_norm(
+        input, *statistics, use_input_stats, momentum, eps, cudnn_enabled
+    )
+
+
+def _fill_diagonal(self: torch.Tensor, fill_value: float, wrap: bool = False) -> torch.Tensor:
+    """Fill the diagonal by an operation that PyTorch can replace by a function."""
+    first, *others = torch.meshgrid(*map(torch.arange, self.shape), indexing="ij")
+    first = first % (self.shape[1] + 1) if wrap and self.dim() == 2 else first
+    return self.masked_fill_(torch.stack([each == first for each in others]).all(0), fill_value)
 
 
 _MODULE = "torch.nn.attention.flex_attention"

@@ -13,12 +13,32 @@ from torch import Tensor
 from pyshardy.frontends.torch.registry import decomposition
 
 
-@decomposition("aten.scalar_tensor")
+@decomposition("aten.scalar_tensor", "prims.scalar_tensor")
 def scalar_tensor(s: Any, *, dtype: Any = None, **_: Any) -> Tensor:
     """Return a tensor without dimensions."""
     if dtype is None:
         dtype = torch.get_default_dtype()
     return torch.full((), s, dtype=dtype)
+
+
+@decomposition("aten.linspace")
+def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, **_: Any) -> Tensor:
+    """Return numbers at equal distances, counted from the nearer end."""
+    is_complex = isinstance(start, complex) or isinstance(end, complex)
+    default = torch.get_default_dtype()
+    kind = dtype or (default.to_complex() if is_complex else default)
+    wide = kind if kind.is_floating_point or kind.is_complex else torch.float64
+    first, last = (
+        (each if isinstance(each, torch.Tensor) else torch.full((), each, dtype=wide))
+        .to(kind)
+        .to(wide)
+        for each in (start, end)
+    )
+    distance = (last - first) / max(steps - 1, 1)
+    position = torch.arange(steps)
+    is_first_half = position < max(steps // 2, 1)
+    from_last = last - distance * (steps - 1 - position)
+    return torch.where(is_first_half, first + distance * position, from_last).to(kind)
 
 
 @decomposition("aten.normal.Tensor_Tensor", "aten.normal.Tensor_float", "aten.normal.float_Tensor")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,42 @@ def remainder(self: Any, other: Any) -> Tensor:
     self, other = (_tensor(each, dtype) for each in (self, other))
     rest = torch.fmod(self, other)
     return torch.where((rest != 0) & ((rest < 0) != (other < 0)), rest + other, rest)
+
+
+@decomposition("aten.floor_divide", "aten.div.Tensor_mode", "aten.div.Scalar_mode")
+def divide(self: Any, other: Any, *, rounding_mode: str | None = "floor") -> Tensor:
+    """Return quotients, rounded down to that of Python: by the exact rest of the division."""
+    dtype = torch.result_type(self, other)
+    if rounding_mode is None:
+        return torch.div(self, other)
+    if rounding_mode == "trunc" or not dtype.is_floating_point:
+        return torch.div(self, other, rounding_mode=rounding_mode)
+    self, other = (_tensor(each, dtype) for each in (self, other))
+    quotient, rest = self / other, torch.fmod(self, other)
+    is_next = (rest != 0) & ((rest < 0) != (other < 0))
+    rounded = torch.round((self - rest) / other) - is_next.to(dtype)
+    return torch.where(other == 0, quotient, torch.copysign(rounded, quotient))
+
+
+@decomposition("aten.pow.Tensor_Tensor", "aten.pow.Scalar", "aten.pow.Tensor_Scalar")
+def power(self: Any, exponent: Any) -> Tensor:
+    """Return powers; those of integers with negative exponents are 0, but for 1 and -1."""
+    dtype = torch.result_type(self, exponent)
+    if not isinstance(exponent, torch.Tensor):
+        root = {0.5: torch.sqrt, -0.5: torch.rsqrt}.get(exponent)
+        return torch.pow(self, exponent) if root is None else root(self)
+    if dtype.is_floating_point or dtype.is_complex or not dtype.is_signed:
+        return torch.pow(self, exponent)
+    self, exponent = (_tensor(each, dtype) for each in (self, exponent))
+    is_inverse = exponent < 0
+    powers = torch.pow(self, torch.where(is_inverse, torch.bitwise_and(exponent, 1), exponent))
+    return torch.where(is_inverse & (torch.abs(self) != 1), 0, powers)
+
+
+@decomposition("aten.abs")
+def absolute(self: Tensor) -> Tensor:
+    """Return the sizes of numbers, which bytes are."""
+    return self.clone() if self.dtype == torch.uint8 else torch.abs(self)
 
 
 @decomposition("aten._neg_view")
@@ -78,6 +115,14 @@ def copysign(self: Tensor, other: Any) -> Tensor:
     return torch.where(torch.signbit(_tensor(other, dtype)), -size, size)
 
 
+@decomposition("aten.clamp.default")
+def clamp_by_numbers(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
+    """Return the numbers between bounds, of which one may have another type than integers."""
+    bounds = [each for each in (min, max) if each is not None]
+    dtype = functools.reduce(torch.promote_types, (torch.result_type(self, b) for b in bounds))
+    return torch.clamp(self.to(dtype), min, max)
+
+
 @decomposition("aten.clamp.Tensor")
 def clamp(self: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Tensor:
     """Return the numbers between bounds that are closest to the given ones."""
@@ -94,7 +139,11 @@ def _tensor(value: Any, dtype: Any) -> Tensor:
 @decomposition("aten.hypot")
 def hypot(self: Tensor, other: Tensor) -> Tensor:
     """Return the lengths of the hypotenuses."""
-    return torch.sqrt(self * self + other * other)
+    first, second = torch.abs(self), torch.abs(other)
+    low, high = torch.minimum(first, second), torch.maximum(first, second)
+    ratio = low / torch.where(high == 0, 1, high)  # whose square doesn't overflow
+    is_infinite = torch.isinf(self) | torch.isinf(other)
+    return torch.where(is_infinite, torch.inf, high * torch.sqrt(1 + ratio * ratio))
 
 
 @decomposition("aten.angle")
@@ -113,6 +162,14 @@ def isfinite(self: Tensor) -> Tensor:
     if self.is_floating_point() or self.is_complex():
         return torch.isfinite(self)
     return torch.ones_like(self, dtype=torch.bool)
+
+
+@decomposition("aten.isinf")
+def isinf(self: Tensor) -> Tensor:
+    """Whether numbers are infinite, which no integer is."""
+    if self.is_floating_point() or self.is_complex():
+        return torch.isinf(self)
+    return torch.zeros_like(self, dtype=torch.bool)
 
 
 @decomposition("aten.reciprocal")

@@ -68,6 +68,23 @@ def _positions(
     return positions
 
 
+@decomposition("aten.index.Tensor")
+def index(self: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
+    """Return elements at positions."""
+    return torch.ops.aten.index.Tensor(self, _from_start(self, indices))
+
+
+def _from_start(value: Tensor, indices: Sequence[Tensor | None]) -> list[Tensor | None]:
+    """Return indices of which none counts from the end, as negative ones do."""
+    if any(index is not None and index.dtype in _MASKS for index in indices):
+        raise NotImplementedError("a mask beside other indices")
+    sizes = zip(indices, value.shape, strict=False)
+    return [each if each is None else torch.where(each < 0, each + n, each) for each, n in sizes]
+
+
+_MASKS = (torch.bool, torch.uint8)
+
+
 @decomposition("aten.index_put", "aten._unsafe_index_put")
 def index_put(
     self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False
@@ -77,10 +94,9 @@ def index_put(
     With a mask, each element selects its value, so that no shape depends on the mask.
     """
     first = indices[0]
-    if len(indices) == 1 and first is not None and first.dtype in (torch.bool, torch.uint8):
+    if len(indices) == 1 and first is not None and first.dtype in _MASKS:
         return _put_by_mask(self, first.bool(), values, accumulate)
-    if any(index is not None and index.dtype == torch.bool for index in indices):
-        raise NotImplementedError("a mask beside other indices")
+    indices = _from_start(self, indices)
     dims = [dim for dim, index in enumerate(indices) if index is not None]
     if [*dims] == [*range(dims[0], dims[-1] + 1)]:
         return torch.ops.aten.index_put(self, indices, values, accumulate)

@@ -96,8 +96,7 @@ def var_mean(
     difference = torch.abs(self - mean)
     square = difference * difference
     total = torch.sum(square, dims, keepdim=keepdim) if self.dim() else square
-    degrees = max(0.0, count - (1 if correction is None else correction))
-    variance = total / degrees if degrees else total * math.nan
+    variance = total / max(0.0, count - (1 if correction is None else correction))
     return variance, mean if keepdim or not self.dim() else torch.squeeze(mean, dims)
 
 

@@ -185,9 +185,14 @@ def _of_dims(numbers: int | Sequence[int], count: int) -> list[int]:
     return listed * count if len(listed) == 1 else listed
 
 
-@decomposition(
-    "aten._embedding_bag", "aten._embedding_bag_forward_only", "aten.embedding_bag.padding_idx"
-)
+@decomposition("aten.embedding_bag.padding_idx")
+def embedding_bag_with_padding(weight: Tensor, *args: Any) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Reduce rows in bags; a negative index of the padding counts from the last row."""
+    *others, padding_idx = args
+    return embedding_bag(weight, *others, padding_idx and padding_idx % weight.shape[0])
+
+
+@decomposition("aten._embedding_bag", "aten._embedding_bag_forward_only")
 def embedding_bag(
     weight: Tensor,
     indices: Tensor,

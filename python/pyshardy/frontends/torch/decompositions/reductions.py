@@ -12,6 +12,50 @@ from torch import Tensor
 from pyshardy.frontends.torch.registry import decomposition
 
 
+@decomposition("aten.any")
+def any_of(self: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
+    """Whether any element isn't zero; bytes are 1 or 0."""
+    return _flags(torch.any, self, dim, keepdim)
+
+
+@decomposition("aten.all")
+def all_of(self: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
+    """Whether no element is zero; bytes are 1 or 0."""
+    return _flags(torch.all, self, dim, keepdim)
+
+
+def _flags(function: Any, value: Tensor, dim: Any, keepdim: bool) -> Tensor:
+    result = value.bool()
+    if dim is None:
+        result = function(result)
+    for each in [] if dim is None else reversed(_dims(value, dim)):
+        result = function(result, each, keepdim)
+    return result.to(torch.uint8) if value.dtype == torch.uint8 else result
+
+
+def _dims(value: Tensor, dim: Any) -> list[int]:
+    """Return dimensions in order."""
+    dims = [dim] if isinstance(dim, int) else dim
+    return sorted(each % max(value.dim(), 1) for each in dims)
+
+
+@decomposition("aten.amax", "aten.max.default")
+def amax(self: Tensor, dim: Any = (), keepdim: bool = False) -> Tensor:
+    """Return the largest elements."""
+    return torch.amax(_signed(self), dim, keepdim).to(self.dtype)
+
+
+@decomposition("aten.amin", "aten.min.default")
+def amin(self: Tensor, dim: Any = (), keepdim: bool = False) -> Tensor:
+    """Return the smallest elements."""
+    return torch.amin(_signed(self), dim, keepdim).to(self.dtype)
+
+
+def _signed(value: Tensor) -> Tensor:
+    """Return signed integers for bytes and booleans, as whose extremes the importer begins."""
+    return value.to(torch.int32) if value.dtype in (torch.bool, torch.uint8) else value
+
+
 @decomposition("aten._cdist_forward")
 def cdist(x1: Tensor, x2: Tensor, p: float, compute_mode: int | None) -> Tensor:
     """Return the distances between the vectors of two lists."""
@@ -68,8 +112,7 @@ def vector_norm(
     value = self if dtype is None else self.to(dtype)
     if value.dim() == 0:
         return vector_norm(value.reshape(1), ord).reshape(())
-    dims = range(value.dim()) if dim is None else [dim] if isinstance(dim, int) else dim
-    dims = sorted(each % value.dim() for each in dims)
+    dims = _dims(value, range(value.dim()) if dim is None or dim == [] else dim)
     others = [each for each in range(value.dim()) if each not in dims]
     if ord == 2:
         size = torch.abs(value)

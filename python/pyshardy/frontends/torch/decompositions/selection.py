@@ -148,7 +148,8 @@ def searchsorted(
     sequence = sorted_sequence if is_list else sorted_sequence.unsqueeze(-2)
     element = self.unsqueeze(-1)
     is_right = right or side == "right"
-    before = ~(sequence > element) if is_right else sequence < element
+    before = sequence <= element if is_right else sequence < element
+    before = before | torch.isnan(element)
     return torch.sum(before, -1, dtype=torch.int32 if out_int32 else torch.int64)
 
 

@@ -314,7 +314,7 @@ def spherical_j0(x: Tensor) -> Tensor:
     """Return the spherical Bessel function, sin(x) / x."""
     size = torch.abs(x)
     result = torch.where(size < 1, _SPHERICAL(x * x), torch.sin(x) / torch.clamp(size, min=1))
-    result = torch.where(x < -1, -result, result)
+    result = torch.where(x <= -1, -result, result)
     return torch.where(torch.isinf(x), 0, result)
 
 

@@ -79,7 +79,6 @@ def right_shift(build: LoweringBuilder, lhs: ir.Value | int, rhs: ir.Value | int
 
 
 _UNARY = {
-    "aten.digamma": "chlo.digamma",
     "aten.erfc": "chlo.erfc",
     "aten.erfinv": "chlo.erf_inv",
     "aten.lgamma": "chlo.lgamma",
@@ -98,6 +97,16 @@ def _register_unary(operation: str, name: str) -> None:
 
 for _operation, _name in _UNARY.items():
     _register_unary(_operation, _name)
+
+
+@lowering("aten.digamma")
+def digamma(build: LoweringBuilder, value: ir.Value) -> ir.Value:
+    """Return the digamma function, which is infinite at 0: of the other sign than 0."""
+    result = build.result_types[0]
+    value = build.convert(value, element_type_of(result))
+    pole = build.binary("divide", build.filled(result, -1), value)
+    is_pole = build.compare("EQ", value, build.filled(result, 0))
+    return build.select(is_pole, pole, build.create("chlo.digamma", (value,), (result,)).result)
 
 
 @lowering("aten.polygamma")
