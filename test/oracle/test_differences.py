@@ -199,7 +199,7 @@ def test_operations_without_a_rule(shardy, context):
     module = parse(text, context)
     with collect():
         propagate(module)
-    assert "@unknown(%0) : (tensor<8x8xf32>)" in asm(partition(module).module)
+    assert re.search(r"@unknown\(%\d+\) : \(tensor<8x8xf32>\)", asm(partition(module).module))
 
 
 @pytest.mark.shardy_since(0, 12)
