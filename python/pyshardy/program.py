@@ -6,7 +6,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -91,7 +91,6 @@ _PIPELINE = "sdy-partition-pipeline"
 
 _LOG = logging.getLogger(__name__)
 
-_Inputs = TypeVar("_Inputs")
 _RUN = "PartitionedProgram.run"
 
 
@@ -258,7 +257,7 @@ class PartitionedProgram(Displayed):
             raise UsageError(error(f"{message}; arrays are one list: 'program.run([x, y])'"))
         if not isinstance(options, CompileOptions | None):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise wrong_type(_RUN, "options that 'CompileOptions' makes", options)
-        inputs = in_order(_counted(inputs), [port.name for port in self.inputs])
+        inputs = in_order(inputs, [port.name for port in self.inputs])
         check_number_of_arrays(len(inputs), [port.name for port in self.inputs])
         columns = [_column(value, port) for value, port in zip(inputs, self.inputs, strict=True)]
         executable = self.compile(backend, options)
@@ -610,9 +609,11 @@ def fitting(
     inputs: Sequence[npt.ArrayLike], expected: Sequence[tuple[str, TensorSpec]]
 ) -> list[Array]:
     """Return the inputs as arrays of the types that the program expects."""
-    check_number_of_arrays(len(_counted(inputs)), [name for name, _ in expected])
+    names = [name for name, _ in expected]
+    given = in_order(inputs, names)
+    check_number_of_arrays(len(given), names)
     arrays: list[Array] = []
-    for value, (name, spec) in zip(inputs, expected, strict=True):
+    for value, (name, spec) in zip(given, expected, strict=True):
         try:
             array = np.asarray(value)
         except ValueError as reason:  # such as rows of different lengths
@@ -624,13 +625,6 @@ def fitting(
             )
         arrays.append(array.astype(spec.dtype, copy=False))
     return arrays
-
-
-def _counted(inputs: _Inputs) -> _Inputs:
-    """Check that inputs are several."""
-    if not hasattr(inputs, "__len__"):
-        raise wrong_type(_RUN, "the arrays in a list, or by name", inputs)
-    return inputs
 
 
 def _counting_mesh(

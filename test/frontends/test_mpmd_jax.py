@@ -412,6 +412,8 @@ def test_wrong_runs():
     ):
         with pytest.raises(sdy.UsageError, match=message):
             program.run([X, X], **options)
+    with pytest.raises(sdy.UsageError, match=r"MpmdProgram\.run' takes the arrays in a list"):
+        program.run(None)
     with pytest.raises(sdy.UsageError, match="takes 2 arrays, but got 1"):
         program.run([X])
 

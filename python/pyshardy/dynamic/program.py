@@ -272,7 +272,7 @@ class DynamicProgram(Displayed):
             UsageError: as for `run`; or the shards don't divide a size, which `run` would pad.
             ExecutionError: the run failed.
         """
-        given = in_order(inputs, self._names)
+        given = in_order(inputs, self._names, "DynamicProgram.run")
         shapes = [e.shape if isinstance(e, ShardedArray) else np.shape(e) for e in given]
         values = self._values(shapes, {})
         made = self._at(values)

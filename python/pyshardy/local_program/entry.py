@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
-from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.diagnostics import UsageError, error, wrong_type
 from mlir_sdy.host import ir
 from mlir_sdy.late_numpy import np
 from mlir_sdy.suggest import did_you_mean
@@ -113,7 +113,9 @@ def from_plain(plain: Sequence[Array], specs: Sequence[TensorSpec]) -> list[Arra
 
 
 def in_order(
-    inputs: Sequence[_Value] | Mapping[str, _Value], names: Sequence[str]
+    inputs: Sequence[_Value] | Mapping[str, _Value],
+    names: Sequence[str],
+    function: str = "PartitionedProgram.run",
 ) -> Sequence[_Value]:
     """Return inputs by name in the order of the arguments, and a sequence as it is.
 
@@ -121,15 +123,17 @@ def in_order(
         inputs: the inputs.
         names: the names of the arguments. In `inputs` a `%` in front is optional, and `arg1` is the
             second argument unless another one has that name.
+        function: the function that takes the inputs, for errors.
 
     Raises:
-        UsageError: an argument has no input, or a name no argument.
+        UsageError: there are no inputs, an argument has none, or a name no argument.
     """
+    if not hasattr(inputs, "__len__"):
+        raise wrong_type(function, "the arrays in a list, or by name", inputs)
     if not isinstance(inputs, Mapping):
         return inputs
     plain = [name.removeprefix("%") for name in names]
-    numbered = {f"arg{index}": name for index, name in enumerate(plain)}
-    numbered.update(zip(plain, plain, strict=True))
+    numbered = {f"arg{index}": name for index, name in enumerate(plain)} | {n: n for n in plain}
     words = {word: word.removeprefix("%") for word in inputs}
     given = {numbered.get(name, name): inputs[word] for word, name in words.items()}
     listed = f"; the arguments are {', '.join(map(repr, plain))}"

@@ -108,7 +108,8 @@ def arguments(
     inputs: Sequence[npt.ArrayLike | ShardedArray] | Mapping[str, npt.ArrayLike | ShardedArray],
 ) -> dict[int, Array | ShardedArray]:
     """Return the arguments by their values: arrays with the layout of the value, or global ones."""
-    given = in_order(inputs, [plan.ports[value].name for value in plan.inputs])
+    names = [plan.ports[value].name for value in plan.inputs]
+    given = in_order(inputs, names, "mpmd.MpmdProgram.run")
     if len(given) != len(plan.inputs):
         message = f"the program takes {len(plan.inputs)} arrays, but got {len(given)}"
         raise UsageError(error(message))

@@ -171,11 +171,10 @@ class Partitioning:
             annotate(local, given, assignment or {}, {}, names)
         entries = entry_points(local)
         if len(entries) != 1:
-            place = location_of(local.operation.location)
-            message = (
-                f"the program has {len(entries)} public functions with a topology instead of one"
-            )
-            raise UsageError(error(f"{message}: pass 'topology', or see sdy.mpmd.trace", place))
+            place, count = location_of(local.operation.location), len(entries)
+            message = f"the program has {count} public functions with a topology instead of one"
+            remedy = "give 'topology' (--topology of sdy-mpmd), or see sdy.mpmd.trace"
+            raise UsageError(error(f"{message}: {remedy}", place))
         assert topology_of(entries[0]) is not None, "it is an entry point"
         told = {
             name: told_by(entries[0], name) for name in (ASSIGNMENT, IN_MESHES, OUT_MESHES, KEPT)

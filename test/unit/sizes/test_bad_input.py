@@ -223,6 +223,8 @@ def test_sizes():
     made = sdy.partition(program())
     with pytest.raises(UsageError, match="batch = -1 is below 1; use batch = 1"):
         made.at(batch=-1)
+    with pytest.raises(WrongTypeError, match=r"DynamicProgram\.run' takes the arrays in a list"):
+        made.run(None)
     with pytest.raises(WrongTypeError, match=r"sizes.*an integer as 'batch'"):
         made.at(batch="3")
     with pytest.raises(UsageError, match="sizes: the program has no size 'bath'; did you mean"):
