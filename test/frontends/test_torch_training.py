@@ -96,6 +96,95 @@ def test_optimizers(name):
             np.testing.assert_allclose(ours[key], value, rtol=1e-4, atol=1e-5, err_msg=key)
 
 
+class Momentum(torch.optim.Optimizer):
+    """It replaces its momentum, and counts in a number of its state and maybe elsewhere."""
+
+    def __init__(self, parameters):
+        super().__init__(parameters, {"lr": 0.1})
+        self.counts, self.updates = None, 0
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            self.updates += self.counts == "updates"
+            if self.counts == "calls":
+                group["calls"] = group.get("calls", 0) + 1
+            for parameter in group["params"]:
+                state = self.state[parameter]
+                state["count"] = state.get("count", 0) + 1
+                state["mean"] = 0.5 * state.get("mean", 0) + parameter.grad
+                if self.counts == "largest":
+                    state["largest"] = state["mean"].abs().max()
+                parameter.sub_(group["lr"] * state["mean"] / (1 - 0.5 ** state["count"]))
+
+
+def test_optimizers_of_users():
+    model, eager = linear(), linear()
+    optimizers = [Momentum(one.parameters()) for one in (model, eager)]
+    for one, optimizer in zip((model, eager), optimizers, strict=True):
+        trained_eagerly(one, optimizer, 1)
+    traced = sdy.torch.trace_training(model, mse, X, Y, optimizer=optimizers[0])
+    for _ in range(2):
+        traced.load(run_unpartitioned(traced.module, traced.inputs(X, Y)))
+    trained_eagerly(eager, optimizers[1], 2)
+    check_state(model, eager)
+    assert optimizers[0].state[model.bias]["count"] == 3
+    assert isinstance(optimizers[0].state[model.bias]["count"], int)
+
+
+@pytest.mark.parametrize("counts", ["updates", "calls", "largest"])
+def test_steps_that_change_more_than_their_state(counts):
+    model = linear()
+    optimizer = Momentum(model.parameters())
+    trained_eagerly(model, optimizer, 1)
+    optimizer.counts = counts
+    does = "adds 'largest' to its state" if counts == "largest" else f"changes '{counts}'"
+    with pytest.raises(UsageError, match=f"the step of the optimizer 'Momentum' {does}, which"):
+        sdy.torch.trace_training(model, mse, X, Y, optimizer=optimizer)
+
+
+def test_changed_hyperparameters():
+    """Schedulers change more than the rate: numbers that the program has as constants."""
+    model = linear()
+    optimizer = torch.optim.AdamW(model.parameters(), 0.1)
+    traced = sdy.torch.trace_training(model, mse, X, Y, optimizer=optimizer)
+    schedulers = torch.optim.lr_scheduler
+    schedulers.OneCycleLR(optimizer, 0.1, total_steps=4, cycle_momentum=False)
+    before = dict(zip(traced.arguments, traced.inputs(X, Y), strict=True))
+    assert before["optimizer.lr"] == pytest.approx(0.004)
+    schedulers.OneCycleLR(optimizer, 0.1, total_steps=4)
+    message = r"'betas' of the parameter group 0 was \(0.9, 0.999\) .* and is \(0.95, 0.999\) now"
+    with pytest.raises(UsageError, match=message):
+        traced.inputs(X, Y)
+    optimizer.add_param_group({"params": [nn.Parameter(torch.zeros(2))]})
+    with pytest.raises(UsageError, match="got parameter groups after the step was traced"):
+        traced.inputs(X, Y)
+
+
+def test_parameters_without_gradient_get_no_state():
+    """Also not the shared number of steps, although the first parameter has none."""
+
+    class Partial(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.unused, self.used = nn.Parameter(torch.ones(2)), linear()
+
+        def forward(self, x):
+            return self.used(x)
+
+    torch.manual_seed(0)
+    model, eager = Partial(), Partial()
+    optimizers = [torch.optim.Adam(one.parameters(), 0.1) for one in (model, eager)]
+    with collect() as diagnostics:
+        traced = sdy.torch.trace_training(model, mse, X, Y, optimizer=optimizers[0])
+    assert "'unused'" in str(diagnostics[0])
+    for _ in range(2):
+        traced.load(run_unpartitioned(traced.module, traced.inputs(X, Y)))
+    trained_eagerly(eager, optimizers[1], 2)
+    check_state(model, eager)
+    assert model.unused not in optimizers[0].state
+
+
 def test_repeated_inputs():
     """Also as the target; the step tells them apart."""
 
