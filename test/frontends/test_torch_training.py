@@ -185,6 +185,27 @@ def test_parameters_without_gradient_get_no_state():
     assert model.unused not in optimizers[0].state
 
 
+def test_gradients_that_are_removed_before_the_step():
+    """The others have their number of steps nevertheless."""
+
+    def drop(parameters):
+        parameters[0].grad = None
+
+    model, eager = linear(), linear()
+    optimizers = [torch.optim.Adam(one.parameters(), 0.1) for one in (model, eager)]
+    with collect() as diagnostics:
+        traced = sdy.torch.trace_training(
+            model, mse, X, Y, optimizer=optimizers[0], before_step=drop
+        )
+    assert "these parameters have no gradient" in str(diagnostics[0])
+    for _ in range(3):
+        traced.load(run_unpartitioned(traced.module, traced.inputs(X, Y)))
+    trained_eagerly(eager, optimizers[1], 3, before=drop)
+    check_state(model, eager)
+    assert optimizers[0].state[model.bias]["step"] == 3
+    assert model.weight not in optimizers[0].state
+
+
 def test_repeated_inputs():
     """Also as the target; the step tells them apart."""
 
@@ -373,7 +394,7 @@ def test_arguments_and_results(net):
     assert traced.results[0] == "loss"
     assert {*traced.results[1:]} == {*traced.arguments} - kept
     (warning,) = warnings
-    assert warning.endswith("which stay unchanged: 'unused'")
+    assert warning.endswith("leaves them as is: 'unused'")
 
 
 def test_state_is_sharded_like_its_parameter(net):
@@ -425,22 +446,23 @@ def test_dropout_takes_its_mask_from_the_seed():
     model = nn.Sequential(nn.Linear(4, 64), nn.Dropout(0.25), nn.Linear(64, 2))
     for parameter in model.parameters():
         nn.init.ones_(parameter)
+    x = torch.ones(6, 4)  # sums of random numbers may be too small for the ratio below
     traced = sdy.torch.trace_training(
-        model, lambda y: y.sum(), X, optimizer="sgd", mesh=MESH, shardings={"input": ("data", None)}
+        model, lambda y: y.sum(), x, optimizer="sgd", mesh=MESH, shardings={"input": ("data", None)}
     )
     sdy.propagate(traced.module)
     program = sdy.partition(traced.module)
     once, twice, other = (
-        program.run(traced.inputs(X, seed=seed), "interpreter") for seed in (1, 1, 2)
+        program.run(traced.inputs(x, seed=seed), "interpreter") for seed in (1, 1, 2)
     )
-    unpartitioned = run_unpartitioned(traced.module, traced.inputs(X, seed=1), "jit")
+    unpartitioned = run_unpartitioned(traced.module, traced.inputs(x, seed=1), "jit")
     for ours, same, whole in zip(once, twice, unpartitioned, strict=True):
         np.testing.assert_array_equal(ours, same)
         np.testing.assert_allclose(ours, whole, rtol=1e-5)
     assert traced.loss(once) != traced.loss(other)
     # The gradient of a weight of the last layer is the sum of what dropout lets through.
     with torch.no_grad():
-        hidden = model[0](X)
+        hidden = model[0](x)
     changed = 1 - once[traced.results.index("2.weight")][0]
     kept = changed / (1e-3 / 0.75)
     assert 0.6 < kept.mean() / hidden[:, 0].sum() < 0.9

@@ -295,7 +295,7 @@ def trace_training(
     if step.without_gradient:
         unchanged = "', '".join(step.without_gradient)
         message = (
-            f"the loss doesn't depend on these parameters, which stay unchanged: '{unchanged}'"
+            f"these parameters have no gradient, so the optimizer leaves them as is: '{unchanged}'"
         )
         emit(warning(message))
     entry = ir.SymbolTable(imported.operation)["main"].operation
