@@ -219,6 +219,13 @@ TRAINED = {
     "jacobian": Model(with_jacobian),
     "partly without gradient": Model(without_gradient_in_part),
     "checkpoint": Model(lambda m, x: m.b(checkpoint(m.a, x, use_reentrant=False))),
+    "nested checkpoints": Model(
+        lambda m, x: checkpoint(
+            lambda t: m.b(checkpoint(lambda u: reverse(m.a(u)), t, use_reentrant=False)),
+            x,
+            use_reentrant=False,
+        )
+    ),
     "reentrant checkpoint": Model(
         lambda m, x: m.b(
             checkpoint(lambda t: reverse(m.a(t)), x.requires_grad_(), use_reentrant=True)

@@ -110,6 +110,7 @@ FURTHER = {
     "cumulative": (module(lambda x: torch.cumsum(x, 0)), rows, ({0: BATCH},)),
     "even": (module(lambda x: functional.pad(x, (0, 0, 0, x.shape[0] % 2))), rows, ({0: BATCH},)),
     "triangle": (module(lambda x: torch.tril(x @ x.t())), rows, ({0: BATCH},)),
+    "diagonal": (module(lambda x: torch.diagonal(x @ x.t())), rows, ({0: BATCH},)),
     "in place": (module(lambda x: x.clone().mul_(2).add_(1)), rows, ({0: BATCH},)),
     "sorted": (module(lambda x: (x.sort(0)[0], x.flip(0), x.roll(1, 0))), rows, ({0: BATCH},)),
     "branches": (

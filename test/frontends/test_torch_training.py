@@ -96,6 +96,116 @@ def test_optimizers(name):
             np.testing.assert_allclose(ours[key], value, rtol=1e-4, atol=1e-5, err_msg=key)
 
 
+class Momentum(torch.optim.Optimizer):
+    """It replaces its momentum, and counts in a number of its state and maybe elsewhere."""
+
+    def __init__(self, parameters):
+        super().__init__(parameters, {"lr": 0.1})
+        self.counts, self.updates = None, 0
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            self.updates += self.counts == "updates"
+            if self.counts == "calls":
+                group["calls"] = group.get("calls", 0) + 1
+            for parameter in group["params"]:
+                state = self.state[parameter]
+                state["count"] = state.get("count", 0) + 1
+                state["mean"] = 0.5 * state.get("mean", 0) + parameter.grad
+                if self.counts == "largest":
+                    state["largest"] = state["mean"].abs().max()
+                parameter.sub_(group["lr"] * state["mean"] / (1 - 0.5 ** state["count"]))
+
+
+def test_optimizers_of_users():
+    model, eager = linear(), linear()
+    optimizers = [Momentum(one.parameters()) for one in (model, eager)]
+    for one, optimizer in zip((model, eager), optimizers, strict=True):
+        trained_eagerly(one, optimizer, 1)
+    traced = sdy.torch.trace_training(model, mse, X, Y, optimizer=optimizers[0])
+    for _ in range(2):
+        traced.load(run_unpartitioned(traced.module, traced.inputs(X, Y)))
+    trained_eagerly(eager, optimizers[1], 2)
+    check_state(model, eager)
+    assert optimizers[0].state[model.bias]["count"] == 3
+    assert isinstance(optimizers[0].state[model.bias]["count"], int)
+
+
+@pytest.mark.parametrize("counts", ["updates", "calls", "largest"])
+def test_steps_that_change_more_than_their_state(counts):
+    model = linear()
+    optimizer = Momentum(model.parameters())
+    trained_eagerly(model, optimizer, 1)
+    optimizer.counts = counts
+    does = "adds 'largest' to its state" if counts == "largest" else f"changes '{counts}'"
+    with pytest.raises(UsageError, match=f"the step of the optimizer 'Momentum' {does}, which"):
+        sdy.torch.trace_training(model, mse, X, Y, optimizer=optimizer)
+
+
+def test_changed_hyperparameters():
+    """Schedulers change more than the rate: numbers that the program has as constants."""
+    model = linear()
+    optimizer = torch.optim.AdamW(model.parameters(), 0.1)
+    traced = sdy.torch.trace_training(model, mse, X, Y, optimizer=optimizer)
+    schedulers = torch.optim.lr_scheduler
+    schedulers.OneCycleLR(optimizer, 0.1, total_steps=4, cycle_momentum=False)
+    before = dict(zip(traced.arguments, traced.inputs(X, Y), strict=True))
+    assert before["optimizer.lr"] == pytest.approx(0.004)
+    schedulers.OneCycleLR(optimizer, 0.1, total_steps=4)
+    message = r"'betas' of the parameter group 0 was \(0.9, 0.999\) .* and is \(0.95, 0.999\) now"
+    with pytest.raises(UsageError, match=message):
+        traced.inputs(X, Y)
+    optimizer.add_param_group({"params": [nn.Parameter(torch.zeros(2))]})
+    with pytest.raises(UsageError, match="got parameter groups after the step was traced"):
+        traced.inputs(X, Y)
+
+
+def test_parameters_without_gradient_get_no_state():
+    """Also not the shared number of steps, although the first parameter has none."""
+
+    class Partial(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.unused, self.used = nn.Parameter(torch.ones(2)), linear()
+
+        def forward(self, x):
+            return self.used(x)
+
+    torch.manual_seed(0)
+    model, eager = Partial(), Partial()
+    optimizers = [torch.optim.Adam(one.parameters(), 0.1) for one in (model, eager)]
+    with collect() as diagnostics:
+        traced = sdy.torch.trace_training(model, mse, X, Y, optimizer=optimizers[0])
+    assert "'unused'" in str(diagnostics[0])
+    for _ in range(2):
+        traced.load(run_unpartitioned(traced.module, traced.inputs(X, Y)))
+    trained_eagerly(eager, optimizers[1], 2)
+    check_state(model, eager)
+    assert model.unused not in optimizers[0].state
+
+
+def test_gradients_that_are_removed_before_the_step():
+    """The others have their number of steps nevertheless."""
+
+    def drop(parameters):
+        parameters[0].grad = None
+
+    model, eager = linear(), linear()
+    optimizers = [torch.optim.Adam(one.parameters(), 0.1) for one in (model, eager)]
+    with collect() as diagnostics:
+        traced = sdy.torch.trace_training(
+            model, mse, X, Y, optimizer=optimizers[0], before_step=drop
+        )
+    assert "these parameters have no gradient" in str(diagnostics[0])
+    for _ in range(3):
+        traced.load(run_unpartitioned(traced.module, traced.inputs(X, Y)))
+    trained_eagerly(eager, optimizers[1], 3, before=drop)
+    check_state(model, eager)
+    assert optimizers[0].state[model.bias]["step"] == 3
+    assert model.weight not in optimizers[0].state
+
+
 def test_repeated_inputs():
     """Also as the target; the step tells them apart."""
 
@@ -284,7 +394,7 @@ def test_arguments_and_results(net):
     assert traced.results[0] == "loss"
     assert {*traced.results[1:]} == {*traced.arguments} - kept
     (warning,) = warnings
-    assert warning.endswith("which stay unchanged: 'unused'")
+    assert warning.endswith("leaves them as is: 'unused'")
 
 
 def test_state_is_sharded_like_its_parameter(net):
@@ -336,22 +446,23 @@ def test_dropout_takes_its_mask_from_the_seed():
     model = nn.Sequential(nn.Linear(4, 64), nn.Dropout(0.25), nn.Linear(64, 2))
     for parameter in model.parameters():
         nn.init.ones_(parameter)
+    x = torch.ones(6, 4)  # sums of random numbers may be too small for the ratio below
     traced = sdy.torch.trace_training(
-        model, lambda y: y.sum(), X, optimizer="sgd", mesh=MESH, shardings={"input": ("data", None)}
+        model, lambda y: y.sum(), x, optimizer="sgd", mesh=MESH, shardings={"input": ("data", None)}
     )
     sdy.propagate(traced.module)
     program = sdy.partition(traced.module)
     once, twice, other = (
-        program.run(traced.inputs(X, seed=seed), "interpreter") for seed in (1, 1, 2)
+        program.run(traced.inputs(x, seed=seed), "interpreter") for seed in (1, 1, 2)
     )
-    unpartitioned = run_unpartitioned(traced.module, traced.inputs(X, seed=1), "jit")
+    unpartitioned = run_unpartitioned(traced.module, traced.inputs(x, seed=1), "jit")
     for ours, same, whole in zip(once, twice, unpartitioned, strict=True):
         np.testing.assert_array_equal(ours, same)
         np.testing.assert_allclose(ours, whole, rtol=1e-5)
     assert traced.loss(once) != traced.loss(other)
     # The gradient of a weight of the last layer is the sum of what dropout lets through.
     with torch.no_grad():
-        hidden = model[0](X)
+        hidden = model[0](x)
     changed = 1 - once[traced.results.index("2.weight")][0]
     kept = changed / (1e-3 / 0.75)
     assert 0.6 < kept.mean() / hidden[:, 0].sum() < 0.9

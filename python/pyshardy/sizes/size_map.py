@@ -478,7 +478,7 @@ def _of_slice(sizes: SizeMap, operation: ir.Operation) -> _Found:
     return {
         (0, dim): (limit - start + step - 1) // step
         for dim, (start, limit, step) in enumerate(_columns(*sizes.vectors(operation)))
-        if number_of(step) in _DISTANCES
+        if _is_distance(step)
     }
 
 
@@ -527,7 +527,7 @@ def _windows(shape: _Numbers, *vectors: _Numbers | None) -> list[Size]:
     *columns, edges = vectors
     found: list[Size] = []
     for dim, (size, window, *steps) in enumerate(_columns(shape, *columns)):
-        if edges is None or not all(number_of(step) in _DISTANCES for step in steps):
+        if edges is None or not all(map(_is_distance, steps)):
             return []
         stride, dilation, inner = steps
         reach, extent = (window - 1) * inner, (size - 1) * dilation  # from the first to the last
@@ -542,7 +542,10 @@ def _columns(*vectors: _Numbers | None) -> Iterable[Sequence[Any]]:
     return zip(*known, strict=True) if len(known) == len(vectors) else ()
 
 
-_DISTANCES = range(1, LARGEST)
+def _is_distance(size: Number) -> bool:
+    number = number_of(size)
+    return isinstance(number, int) and 0 < number < LARGEST
+
 
 _FUNCTIONS: Mapping[str, Callable[[SizeMap, ir.Operation], _Found]] = {
     DYNAMIC_REDUCE_WINDOW: _of_windows,

@@ -61,6 +61,23 @@ def test_equal_sizes(body, operation):
         built.run([x, y[1:]])
 
 
+def test_slices_whose_distance_is_a_size():
+    """Such as the diagonal of a matrix: every n + 1 of its elements."""
+    module = sdy.parse("""
+  sdy.mesh @mesh = <["a"=2]>
+  func.func @main(%x: tensor<?xf32> {sdy.sizes = ["b"]}) -> tensor<?xf32> {
+    %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+    %to = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>
+    %by = stablehlo.subtract %to, %to : tensor<1xi32>
+    %0 = stablehlo.real_dynamic_slice %x, %by, %to, %to
+        : (tensor<?xf32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<?xf32>
+    return %0 : tensor<?xf32>
+  }
+""")
+    (result,) = sdy.partition(module).run([np.arange(5, dtype="f")])
+    np.testing.assert_array_equal(result, [0])
+
+
 def test_expressions_that_are_equal():
     named = '%x: tensor<?x4xf32> {sdy.sizes = ["4*b", ""]}, %y: tensor<?x4xf32>'
     module = program(ADD, named, "y0 = {min = 3, multiple_of = 2}")

@@ -36,6 +36,7 @@ from torch.fx import GraphModule, Node
 from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing
 from torch.fx.node import has_side_effect
 from torch.utils import _pytree as pytree
+from torch.utils import checkpoint
 from torch.utils.hooks import BackwardHook
 
 from mlir_sdy.diagnostics import UsageError, error
@@ -287,6 +288,7 @@ def kept_calls() -> Iterator[Replacements]:
                 (block, "__enter__", _saving(block, "__enter__")),
                 (block, "__exit__", _saving(block, "__exit__")),
                 (torch.autograd.graph, "_get_grad_fn_or_grad_acc", _refuse_hooks_on_functions),
+                (checkpoint, "_checkpoint_without_reentrant_generator", _checkpointed),
             ):
                 stack.enter_context(replaced_attribute(owner, name, replacement))
             yield _replacements()
@@ -348,9 +350,9 @@ def _is_no_transform(*_: Any, **__: Any) -> bool:
 
 def _apply(cls: Any, *args: Any) -> Any:
     """Apply a function for autograd, in the place of `torch.autograd.Function.apply`."""
-    from torch.utils.checkpoint import CheckpointFunction  # noqa: PLC0415
-
-    if cls is CheckpointFunction:  # of 'use_reentrant', which computes its forward without autograd
+    if (
+        cls is checkpoint.CheckpointFunction
+    ):  # of 'use_reentrant', which computes its forward without autograd
         function, _, *values = args
         return function(*values)
 
@@ -359,6 +361,11 @@ def _apply(cls: Any, *args: Any) -> Any:
         return apply(*args)
     named = functools.update_wrapper(functools.partial(apply), cls, updated=())
     return _kept(named, *args, referring=cls)
+
+
+def _checkpointed(*_: Any, **__: Any) -> Iterator[None]:
+    """Run a checkpoint without hooks that keep tensors; the graph has no recomputation."""
+    yield
 
 
 def _register_hook(tensor: torch.Tensor, hook: Callable[..., Any]) -> _HookHandle:

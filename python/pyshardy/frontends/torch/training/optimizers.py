@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -176,6 +176,9 @@ def make_step(
         states: the state for each of these parameters.
         rates: the learning rate of each group.
         before: a function of the parameters that is called first, such as one that clips gradients.
+
+    Raises:
+        UsageError: the step changes numbers outside of the state, or adds a tensor to it.
     """
     copy = object.__new__(type(optimizer))
     copy.__dict__.update(optimizer.__dict__)
@@ -192,6 +195,8 @@ def make_step(
     for parameter, state in states.items():
         copy.state[stand_ins[parameter]] = state
     steps = {parameter: state[STEP] for parameter, state in states.items() if STEP in state}
+    keys = {parameter: {*state} for parameter, state in states.items()}
+    numbers = [dict(each) for each in (copy.__dict__, *copy.param_groups)]
     with torch.no_grad(), _scalars_as_tensors():
         if before is not None:
             before([*stand_ins.values()])
@@ -201,6 +206,27 @@ def make_step(
         type(copy).step(copy)
         for parameter, step in steps.items():
             states[parameter][STEP] = states[parameter][STEP].to(step.dtype)
+    after = [copy.__dict__, *copy.param_groups]
+    changed = [name for pair in zip(numbers, after, strict=True) for name in _changed(*pair)]
+    added = [name for each, state in states.items() for name in {*state} - keys[each]]
+    if changed or added:
+        does = f"changes '{changed[0]}'" if changed else f"adds '{added[0]}' to its state"
+        message = (
+            f"the step of the optimizer '{type(copy).__name__}' {does}, which a program can't; "
+            "keep all that changes as tensors in the state of the parameters, and make the first "
+            "step in PyTorch"
+        )
+        raise UsageError(error(message))
+
+
+def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """Return the names of values that aren't as before; tensors are compared as objects."""
+    pairs = [(name, before.get(name), value) for name, value in after.items() if name != RATE]
+    return [
+        name
+        for name, old, new in pairs
+        if new is not old and (isinstance(new, Tensor) or isinstance(old, Tensor) or new != old)
+    ]
 
 
 _TRACEABLE = {"foreach": False, "fused": False, "differentiable": False, "capturable": True}
@@ -273,6 +299,7 @@ class OptimizerState:
         names: for each of them the names of its state by PyTorch's key.
         rates: the names of the learning rates of the groups.
         shares_step: whether all parameters have made the same number of steps.
+        constants: the hyperparameters of each group that are constants of the program.
     """
 
     optimizer: Optimizer
@@ -281,20 +308,45 @@ class OptimizerState:
     names: Mapping[str, Mapping[str, str]]
     rates: tuple[str, ...]
     shares_step: bool
+    constants: tuple[Group, ...]
 
     def tensors(self) -> dict[str, torch.Tensor]:
-        """Return the current tensors by name."""
-        groups = self.optimizer.param_groups
+        """Return the current tensors by name.
+
+        Raises:
+            UsageError: a hyperparameter has changed since the step was traced.
+        """
+        self._check_constants()
         by_name: dict[str, torch.Tensor] = {}
         for name, keys in self.names.items():
             state = _state(self.optimizer, self.parameters[name])
             for key, each in keys.items():
                 by_name.setdefault(each, state[key])
-        for name, group in zip(self.rates, groups, strict=True):
+        for name, group in zip(self.rates, self.optimizer.param_groups, strict=True):
             is_double = any(each.dtype == torch.float64 for each in group["params"])
             dtype = torch.float64 if is_double else torch.float32
             by_name[name] = torch.tensor(float(group[RATE]), dtype=dtype)
         return by_name
+
+    def _check_constants(self) -> None:
+        groups = self.optimizer.param_groups
+        if len(groups) != len(self.constants):
+            message = "the optimizer got parameter groups after the step was traced; trace it again"
+            raise UsageError(error(message))
+        for index, (before, now) in enumerate(zip(self.constants, groups, strict=True)):
+            for name in _changed(now, before):
+                message = (
+                    f"'{name}' of the parameter group {index} was {before[name]} when the step was "
+                    f"traced, and is {now.get(name)} now; hyperparameters other than the learning "
+                    "rate are constants of the program: trace again, or keep them constant, as "
+                    "schedulers do with cycle_momentum=False"
+                )
+                raise UsageError(error(message))
+
+    def without(self, unchanged: Collection[str]) -> OptimizerState:
+        """Return the state without that of parameters that get no update."""
+        kept = {name: keys for name, keys in self.names.items() if name not in unchanged}
+        return replace(self, names=kept)
 
     def load(self, tensors: Mapping[str, torch.Tensor]) -> None:
         """Set the state of the optimizer, by the names of arguments."""
@@ -308,7 +360,7 @@ class OptimizerState:
                 new = tensors.get(keys.get(key, ""))
                 is_number = isinstance(current.get(key), int | float)
                 kept = value if new is None else new.to(value.dtype).clone()
-                current[key] = kept.item() if is_number else kept
+                current[key] = type(current[key])(kept.item()) if is_number else kept
 
 
 def optimizer_state(
@@ -355,7 +407,12 @@ def optimizer_state(
     rate = prefix + RATE
     count = len(groups)
     rates = (rate,) if count == 1 else tuple(f"{rate}.{index}" for index in range(count))
-    return OptimizerState(optimizer, prefix, trained, names, rates, shares_step)
+    hyperparameters = {*optimizer.defaults} - {RATE}
+    constants = tuple(
+        {name: value for name, value in group.items() if name in hyperparameters}
+        for group in groups
+    )
+    return OptimizerState(optimizer, prefix, trained, names, rates, shares_step, constants)
 
 
 def _state(optimizer: Optimizer, parameter: Any) -> dict[str, torch.Tensor]:

@@ -126,7 +126,6 @@ class _Step:
         of_parameters: dict[Any, dict[str, torch.Tensor]] = {}
         for (name, leaf), gradient in zip(leaves.items(), gradients, strict=True):
             if gradient is None:
-                self.without_gradient.append(name)
                 continue
             leaf.grad = gradient
             parameter = self.forward.parameters[name]
@@ -137,11 +136,13 @@ class _Step:
         rates = [states[name] for name in self.state.rates]
         with traceback.set_current_meta(self.places.optimizer):
             make_step(self.state.optimizer, trained, of_parameters, rates, self.before_step)
+        # 'before_step' may have removed a gradient, so that the optimizer passes over it.
+        self.without_gradient[:] = [name for name, leaf in leaves.items() if leaf.grad is None]
         results = {self.loss: loss.detach()}
         results |= {name: leaf.detach() for name, leaf in leaves.items()}
         for name in self.forward.signature.state:
             results.setdefault(name, values[name])
-        for name in self.state.names:
+        for name in self.state.without(self.without_gradient).names:
             after = of_parameters.get(self.forward.parameters[name], {})
             for key, each in self.state.names[name].items():
                 if key in after:

@@ -163,7 +163,7 @@ class TracedTraining(TracedModel):
             results: the results of the program, from `run` or `run_sharded`.
         """
         arrays = dict(zip(self.results, results, strict=True))
-        current = self.state
+        current = {**self._forward.signature.state, **self._optimizer.tensors()}
         new = {
             name: tensor_of(np.asarray(array), current[name].dtype)
             for name, array in arrays.items()
@@ -295,7 +295,7 @@ def trace_training(
     if step.without_gradient:
         unchanged = "', '".join(step.without_gradient)
         message = (
-            f"the loss doesn't depend on these parameters, which stay unchanged: '{unchanged}'"
+            f"these parameters have no gradient, so the optimizer leaves them as is: '{unchanged}'"
         )
         emit(warning(message))
     entry = ir.SymbolTable(imported.operation)["main"].operation
@@ -308,6 +308,7 @@ def trace_training(
     patterns = dict(shardings or {})
     for name, sharding in layouts.shardings(forward.signature).items():
         patterns.setdefault(name, sharding)
+    state = state.without(step.without_gradient)
     matched = shardings_of(patterns, shapes, state)
     declare_meshes_of_arguments(imported, matched, layouts.mesh or mesh)
     positions = {name: index for index, name in enumerate(step.arguments)}
