@@ -350,9 +350,7 @@ def _is_no_transform(*_: Any, **__: Any) -> bool:
 
 def _apply(cls: Any, *args: Any) -> Any:
     """Apply a function for autograd, in the place of `torch.autograd.Function.apply`."""
-    if (
-        cls is checkpoint.CheckpointFunction
-    ):  # of 'use_reentrant', which computes its forward without autograd
+    if cls is checkpoint.CheckpointFunction:  # of 'use_reentrant': its forward has no autograd
         function, _, *values = args
         return function(*values)
 
