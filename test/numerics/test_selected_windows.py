@@ -4,7 +4,6 @@
 import random
 
 import numpy as np
-import pytest
 
 import pyshardy as sdy
 from pyshardy.program import run_unpartitioned
@@ -58,7 +57,6 @@ def program(rng):
       }}"""
 
 
-@pytest.mark.filterwarnings("ignore")  # for sizes that shards don't divide
 def test_a_window_selects_an_element_and_never_the_padding(context):
     exchanges = 0
     for seed in range(SEEDS):

@@ -39,11 +39,7 @@ from pyshardy.mpmd.rewriting.merging import (
     half_of,
     transpose_counts,
 )
-from pyshardy.mpmd.rewriting.regions import (
-    drop_unused,
-    merge_equal_results,
-    replace_inside,
-)
+from pyshardy.mpmd.rewriting.regions import drop_unused, merge_equal_results, replace_inside
 from pyshardy.mpmd.rewriting.transfers import in_order_of_text
 from pyshardy.pipeline import register_pass
 

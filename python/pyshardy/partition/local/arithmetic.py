@@ -189,11 +189,13 @@ def _offsets(components: Sequence[Component], mesh: Mesh, builder: LocalBuilder)
         [shard_index(mesh, device, part.axes) * part.shard_size for part in components]
         for device in range(mesh.total_size)
     ]
-    table = builder.constant(np.array(rows, np.int64))
-    count = len(components)
-    starts = [builder.device_id(), builder.index(0)]
-    row = builder.dynamic_slice(table, starts, [1, count])
-    return builder.reshape(row, [count])
+    table, starts = np.array(rows, np.int64), [builder.device_id(), builder.index(0)]
+
+    def build() -> ir.Value:
+        row = builder.dynamic_slice(builder.constant(table), starts, [1, len(components)])
+        return builder.reshape(row, [len(components)])
+
+    return builder.once_in_block((len(components), table.tobytes()), build)
 
 
 def _range_of(integer: ir.IntegerType) -> tuple[int, int]:

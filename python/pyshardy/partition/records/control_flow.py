@@ -38,7 +38,7 @@ def convert_computation(operation: ir.Operation, builder: LocalBuilder) -> None:
     body = [view.operation for view in block.operations]
     shared = set[ir.Value]()
     for inner in body[:-1]:
-        if inner.name in _OF_DEVICE and shared.issuperset(inner.operands):
+        if _is_of_device(inner) and shared.issuperset(inner.operands):
             attributes = [(name, identity(each)) for name, each in inner.attributes.items()]
             value = builder.once_in_block(
                 (inner.name, *inner.operands, inner.results[0].type, *attributes),
@@ -57,6 +57,12 @@ _OF_DEVICE = frozenset(
     for name in ("constant", "convert", "dynamic_slice", "partition_id", "replica_id", "reshape")
 )
 """The operations that compute the start of a shard, from nothing or from values of this kind."""
+
+
+def _is_of_device(operation: ir.Operation) -> bool:
+    """Whether an operation may compute a start; constant matrices stay where they are used."""
+    return operation.name in _OF_DEVICE and len(shape_of(operation.results[0].type)) <= 1
+
 
 _RETYPED = PartitionRecord(local_form=retype_only, work=no_work)
 _IDENTITY = PartitionRecord(local_form=convert_identity, work=no_work)
