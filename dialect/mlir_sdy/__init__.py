@@ -19,6 +19,7 @@
 | `on_demand`        | the mpmd dialect, loaded for programs that mention it           |
 | `verify`           | verification of attributes, operations and modules              |
 | `diagnostics`      | errors, warnings, remarks and notes                             |
+| `files`            | reading and writing files of users, with errors                 |
 | `host`             | the only module that names the package of the bindings          |
 | `isolation`        | keeps the bindings apart from another LLVM in the process       |
 | `ods`              | files generated from `td/`                                      |

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 from mlir_sdy import assembly
 from mlir_sdy.diagnostics import SourceLocation, UsageError, WrongTypeError, error
 from mlir_sdy.discardable import has_discardable
+from mlir_sdy.files import file_access
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.programs import HoldsModule, held_module, wrong_program
 from mlir_sdy.suggest import did_you_mean
@@ -83,11 +84,8 @@ def parse(
     from pyshardy.frontends.files import load  # noqa: PLC0415 (only files need it)
 
     path = Path(text_or_path)
-    try:
+    with file_access("read the file", SourceLocation(str(path), 0, 0)):
         data = path.read_bytes()
-    except OSError as reason:
-        place = SourceLocation(str(path), 0, 0)
-        raise UsageError(error(f"cannot read the file: {reason}", place)) from None
     return load(data, context, str(path))
 
 

@@ -6,11 +6,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
 from mlir_sdy import assembly
-from mlir_sdy.diagnostics import SourceLocation, UsageError, error
+from mlir_sdy.files import write_file
 from mlir_sdy.host import ir
 from pyshardy.any_program import Program, check_keywords, module_of
 from pyshardy.caching.store import CacheFolder, Store
@@ -93,11 +92,7 @@ def write(
     module = module_of("write", module, partitioned=True)
     locations = has_named_arguments(module) if debug_info is None else debug_info
     data = dump(module, kind_named(kind), version, debug_info=locations)
-    try:
-        Path(path).write_bytes(data)
-    except OSError as reason:
-        place = SourceLocation(str(path), 0, 0)
-        raise UsageError(error(f"cannot write the file: {reason}", place)) from None
+    write_file(path, data)
 
 
 def values(module: Program) -> NamedValues:

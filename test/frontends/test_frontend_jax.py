@@ -443,7 +443,7 @@ def test_what_is_not_from_jax():
         sdy.jax.from_lowered("module {}")
     with pytest.raises(UsageError, match=r"the data is not a program that 'jax.export' serialized"):
         sdy.jax.from_exported(b"nonsense")
-    with pytest.raises(UsageError, match=r"'/nowhere/f.jax' can't be read: No such file"):
+    with pytest.raises(UsageError, match=r"cannot read '/nowhere/f.jax': No such file"):
         sdy.jax.from_exported("/nowhere/f.jax")
     exported = jax.export.export(jax.jit(lambda x: x), platforms=("cpu", "tpu"))(jnp.ones(2))
     with pytest.raises(UsageError, match="exported for several platforms"):

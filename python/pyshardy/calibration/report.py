@@ -8,11 +8,11 @@ import math
 import os
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from statistics import median
 from typing import Any, cast
 
 from mlir_sdy.diagnostics import Diagnostic, UsageError, error, warning
+from mlir_sdy.files import read_text
 from pyshardy.calibration.fitting import Calibration, Residual
 from pyshardy.calibration.measuring import (
     COLLECTIVES,
@@ -37,12 +37,9 @@ def read_measurements(path: str | os.PathLike[str]) -> Measurements:
     Raises:
         UsageError: the file can't be read, or an entry is missing or invalid.
     """
+    text = read_text(path, "the measurements")
     try:
-        entries = json.loads(Path(path).read_text(encoding="utf-8"))
-        return _measurements(entries)
-    except (OSError, UnicodeDecodeError) as refusal:
-        reason = getattr(refusal, "strerror", refusal)
-        raise UsageError(error(f"cannot read the measurements '{path}': {reason}")) from None
+        return _measurements(json.loads(text))
     except json.JSONDecodeError as reason:
         message = f"{path}:{reason.lineno}:{reason.colno}: it is no JSON of sdy-calibrate's script"
         raise UsageError(error(f"{message}: {reason.msg}")) from None

@@ -21,6 +21,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from mlir_sdy.diagnostics import Diagnostic, error, note
+from mlir_sdy.files import refusal_text
 from pyshardy.cli.output import guard_standard_streams
 from pyshardy.processes.fork import SharedState, forked, memory_file
 
@@ -90,8 +91,7 @@ class CrashReport:
             notes.append(note(f"to reproduce the crash: {shown}"))
             notes += self._pass_reproducer_notes(crash)
         except OSError as refusal:
-            reason = refusal.strerror or refusal
-            notes.append(note(f"the input could not be saved: {reason}"))
+            notes.append(note(refusal_text("save the input", refusal)))
         return error(crash.message, notes=notes)
 
     def _pass_reproducer_notes(self, crash: Crash) -> list[Diagnostic]:

@@ -9,10 +9,10 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.files import refusal_text, write_file
 from mlir_sdy.stages import VERIFYING, current_depth, listening, stage
 
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ class _Stream(io.FileIO):
         except OSError as refusal:
             self.is_broken = True
             if self.fileno() == 1:
-                raise _refused("standard output", refusal) from None
+                message = refusal_text("write standard output", refusal)
+                raise UsageError(error(message)) from None
         return count
 
 
@@ -90,14 +91,7 @@ def write_output(file: str, data: bytes) -> None:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
         return
-    try:
-        Path(file).write_bytes(data)
-    except OSError as refusal:
-        raise _refused(f"output file '{file}'", refusal) from None
-
-
-def _refused(target: str, refusal: OSError) -> UsageError:
-    return UsageError(error(f"cannot write {target}: {refusal.strerror or refusal}"))
+    write_file(file, data)
 
 
 def write_report(file: str, text: str) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.files import file_access, refusal_text
 from mlir_sdy.suggest import did_you_mean
 from pyshardy.backends import CompileOptions
 from pyshardy.cli.output import write_output
@@ -84,11 +85,11 @@ def _arrays(path: str) -> dict[str, Array]:
 def _read_arrays(path: str) -> dict[str, Array]:
     try:
         return _arrays(path)
-    except (OSError, ValueError, EOFError, TypeError, zipfile.BadZipFile) as refusal:
-        reason = (
-            getattr(refusal, "strerror", None) or "it is not an .npz or .npy file of plain arrays"
-        )
-        raise UsageError(error(f"cannot read the inputs from '{path}': {reason}")) from None
+    except OSError as refusal:
+        raise UsageError(error(refusal_text(f"read the inputs from '{path}'", refusal))) from None
+    except (ValueError, EOFError, TypeError, zipfile.BadZipFile):
+        expected = "it is not an .npz or .npy file of plain arrays"
+        raise UsageError(error(f"cannot read the inputs from '{path}': {expected}")) from None
 
 
 def save_outputs(path: str, ports: Sequence[Port], outputs: Sequence[Array]) -> None:
@@ -103,12 +104,8 @@ def save_outputs(path: str, ports: Sequence[Port], outputs: Sequence[Array]) -> 
         name = port.name if counts[port.name] == 1 else f"{port.name} {index}"
         # Files can't represent types that are not NumPy's own.
         arrays[name] = array.astype(port.spec.dtype, copy=False)
-    try:
-        with open(path, "wb") as file:
-            np.savez(file, **arrays)  # pyright: ignore[reportArgumentType]
-    except OSError as refusal:
-        reason = refusal.strerror or refusal
-        raise UsageError(error(f"cannot write the outputs to '{path}': {reason}")) from None
+    with file_access(f"write the outputs to '{path}'"), open(path, "wb") as file:
+        np.savez(file, **arrays)  # pyright: ignore[reportArgumentType]
 
 
 def _fitting(array: Array, port: Port, name: str) -> Array:

@@ -23,6 +23,7 @@ from mlir_sdy.diagnostics import (
     nesting_error,
     redirect,
 )
+from mlir_sdy.files import file_access
 from mlir_sdy.host_build import describe_build
 from mlir_sdy.suggest import did_you_mean
 from pyshardy.cli.flags import HARDWARE_FORM, Flag, GuardFlags, flags_of
@@ -177,15 +178,12 @@ class Tool:
         Raises:
             UsageError: the file can't be read.
         """
-        try:
+        with file_access(f"open input file '{file}'"):
             if file != "-":
                 return Path(file).read_bytes()
             if sys.stdin is None:
                 raise UsageError(error("cannot read standard input: it is closed"))
             data = sys.stdin.buffer.read()
-        except OSError as refusal:
-            reason = refusal.strerror or refusal
-            raise UsageError(error(f"cannot open input file '{file}': {reason}")) from None
         if self._crash_report is not None:
             self._crash_report.keep_standard_input(data)
         return data

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, cast
 
 from mlir_sdy.diagnostics import SourceLocation, UsageError, error
+from mlir_sdy.files import read_text
 from mlir_sdy.suggest import did_you_mean
 from pyshardy.contracts.contract import Contract
 from pyshardy.toml import TOMLDecodeError, loads
@@ -40,13 +40,10 @@ def load_contract(path: str | os.PathLike[str]) -> Contract:
     Raises:
         UsageError: the file can't be read, or is invalid.
     """
+    text = read_text(path, "the contract")
     try:
-        text = Path(path).read_text(encoding="utf-8")
         given = loads(text)
-    except OSError as refusal:
-        reason = refusal.strerror or refusal
-        raise UsageError(error(f"cannot read the contract '{path}': {reason}")) from None
-    except (UnicodeDecodeError, TOMLDecodeError) as refusal:
+    except TOMLDecodeError as refusal:
         raise UsageError(error(f"the contract '{path}' is not valid TOML: {refusal}")) from None
     contract = contract_of(given, lambda key: _place_of(key, text, os.fspath(path)))
     if contract == Contract():

@@ -41,10 +41,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from importlib import resources
-from pathlib import Path
 from typing import Any, TypeVar
 
 from mlir_sdy.diagnostics import UsageError, emit, error, warning, wrong_type
+from mlir_sdy.files import read_text
 from mlir_sdy.model.hashing import HashSlot, hash_once
 from mlir_sdy.suggest import did_you_mean
 from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, REPORT_HARDWARE
@@ -329,10 +329,7 @@ def load_hardware(text: Hardware | str) -> Hardware:
         if text.startswith("{"):
             return _of_table(text)
         if text.endswith(".toml"):
-            return _hardware(loads(Path(text).read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError) as failure:
-        reason = getattr(failure, "strerror", "it is not UTF-8 text")
-        raise UsageError(error(f"cannot read the hardware file '{text}': {reason}")) from None
+            return _hardware(loads(read_text(text, "the hardware file")))
     except ValueError as reason:
         raise UsageError(error(f"{text}: {reason}")) from None
     message = f"unknown hardware '{text}': expected one of {', '.join(presets())}, or a .toml file"

@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from mlir_sdy.diagnostics import UsageError, collect, error
+from mlir_sdy.files import write_file
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh
 from pyshardy.any_program import (
@@ -28,7 +29,7 @@ from pyshardy.explain.contract_advice import explain_with_contracts
 from pyshardy.explain.originals import annotated_module
 from pyshardy.explain.page.render import render_page
 from pyshardy.explain.program import ExplainedProgram, explain_program
-from pyshardy.explain.program_explanation import ProgramExplanation, write_page
+from pyshardy.explain.program_explanation import ProgramExplanation
 from pyshardy.explain.sizes import Sizes, SizesComparison, compare_sizes
 from pyshardy.irtools.modules import copy_of, form_of
 from pyshardy.pipelines.propagation import PropagationOptions
@@ -103,7 +104,7 @@ class KeptExplanation(ProgramExplanation):
 
     def to_html(self, path: str | os.PathLike[str]) -> None:
         """Write the HTML report of the program to a file; see `ProgramExplanation.to_html`."""
-        write_page(path, self._kept("page", lambda: render_page(self, self.title)))
+        write_file(path, self._kept("page", lambda: render_page(self, self.title)))
 
     def __repr__(self) -> str:
         return f"{ProgramExplanation.__name__}({self.summary()})"

@@ -8,9 +8,8 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from functools import cached_property
-from pathlib import Path
 
-from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.files import write_file
 from pyshardy.api import asm
 from pyshardy.contracts.contract import (
     Contract,
@@ -77,7 +76,7 @@ class ProgramExplanation(ExplainedProgram):
         Raises:
             UsageError: the file can't be written.
         """
-        write_page(path, render_page(self, self.title))
+        write_file(path, render_page(self, self.title))
 
     def _repr_html_(self) -> str:
         """Return the tables, and the local program to unfold."""
@@ -109,19 +108,6 @@ class ProgramExplanation(ExplainedProgram):
         paths = (path_of(self.record.location(number)) for number in numbers)
         scopes = (scope for path in paths if path is not None for scope in scope_names(path))
         return [*scopes, *arguments]
-
-
-def write_page(path: str | os.PathLike[str], page: str) -> None:
-    """Write a page to a file.
-
-    Raises:
-        UsageError: the file can't be written.
-    """
-    try:
-        Path(path).write_text(page, encoding="utf-8")
-    except OSError as refusal:
-        reason = refusal.strerror or refusal
-        raise UsageError(error(f"cannot write output file '{path}': {reason}")) from None
 
 
 # --- Collectives as contracts check them ---------------------------------------------------------

@@ -11,6 +11,7 @@ from typing import Generic, TypeVar
 from mlir_sdy.assembly import asm
 from mlir_sdy.diagnostics import emit, warning
 from mlir_sdy.discardable import has_discardable, remove_discardable, set_discardable
+from mlir_sdy.files import refusal_text
 from mlir_sdy.host import ir, location_of
 from pyshardy.forms import Form
 
@@ -101,8 +102,7 @@ def save_module(
     try:
         path.write_text(asm(module), encoding="utf-8")
     except OSError as failure:
-        reason = failure.strerror or str(failure)
-        message = f"cannot save the module to '{path}': {reason}"
+        message = refusal_text(f"save the module to '{path}'", failure)
         emit(warning(message, location_of(module.operation.location)))
 
 

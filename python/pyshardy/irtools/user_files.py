@@ -13,6 +13,7 @@ from types import ModuleType
 
 import mlir_sdy
 from mlir_sdy.diagnostics import Diagnostic, SdyError, SourceLocation, UsageError, error, note
+from mlir_sdy.files import file_access
 
 RAISED_HERE = "it was raised here"
 """The note on the line that raised an exception."""
@@ -39,11 +40,8 @@ def run_user_file(path: str | PathLike[str], content: str) -> ModuleType:
             diagnostic has the line.
     """
     filename = str(path)
-    try:
+    with file_access(f"read the {content} in '{filename}'"):
         source = Path(path).read_bytes()
-    except OSError as refusal:
-        message = f"cannot read the {content} in '{filename}': {refusal.strerror or refusal}"
-        raise UsageError(error(message)) from None
     try:
         code = compile(source, filename, "exec", dont_inherit=True)
     except SyntaxError as failure:

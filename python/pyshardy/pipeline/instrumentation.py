@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from mlir_sdy.assembly import asm
-from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.files import file_access
 from mlir_sdy.host import ir
 from pyshardy.irtools.stablehlo_views import FunctionView, symbol_name
 from pyshardy.pipeline.plan import Step, operations_at
@@ -65,12 +65,9 @@ class ActionLog(Instrumentation):
 
     def __init__(self, path: str):
         self._path = None if path == "-" else Path(path)
-        try:
+        with file_access(f"write the log '{path}'"):
             if self._path is not None:
                 self._path.write_bytes(b"")
-        except OSError as refusal:
-            message = f"cannot write the log '{path}': {refusal.strerror or refusal}"
-            raise UsageError(error(message)) from None
 
     def before_pass(self, step: Step, module: ir.Module) -> None:
         """Log the name of the pass and its operations."""
@@ -243,12 +240,9 @@ class IRPrinting(Instrumentation):
         return self.directory.joinpath(*reversed(folders), f"{self._number}_{name}.mlir")
 
     def _write(self, file: Path, text: str) -> None:
-        try:
+        with file_access(f"write the IR to '{file}'"):
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, encoding="utf-8")
-        except OSError as refusal:
-            message = f"cannot write the IR to '{file}': {refusal.strerror or refusal}"
-            raise UsageError(error(message)) from None
 
 
 def _targets(step: Step, module: ir.Module) -> list[ir.OpView]:

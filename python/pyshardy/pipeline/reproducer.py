@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlir_sdy.diagnostics import UsageError, error, note
+from mlir_sdy.files import refusal_text
 from pyshardy.pipeline.syntax import MODULE_ANCHOR, PassPipeline
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def _refusal(path: Path, text: str) -> str:
     try:
         path.write_text(text)
     except OSError as refusal:
-        return f"cannot write the reproducer '{path}': {refusal.strerror or refusal}"
+        return refusal_text(f"write the reproducer '{path}'", refusal)
     return ""
 
 

@@ -22,11 +22,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, cast
 
 import pyshardy.schedules.library  # noqa: F401 (registers the tactics of the package)
 from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.files import read_text
 from pyshardy.schedules.tactics import Tactic, make_tactic
 from pyshardy.toml import TOMLDecodeError, loads
 
@@ -37,15 +37,7 @@ def read_tactics(path: str | os.PathLike[str]) -> list[Tactic]:
     Raises:
         UsageError: the file can't be read or is invalid; there is no such tactic or option.
     """
-    what = f"the schedule '{path}'"
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except OSError as refusal:
-        reason = refusal.strerror or refusal
-        raise UsageError(error(f"cannot read {what}: {reason}")) from None
-    except UnicodeDecodeError as refusal:
-        raise UsageError(error(f"{what} is not valid TOML: {refusal}")) from None
-    return _tactics(text, what)
+    return _tactics(read_text(path, "the schedule"), f"the schedule '{path}'")
 
 
 def parse_tactics(text: str) -> list[Tactic]:

@@ -7,10 +7,9 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
-from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.files import write_file
 from mlir_sdy.host import ir
 from pyshardy.cost.hardware import Hardware
 from pyshardy.display import Displayed, Printed, Table, counted, seconds_text
@@ -153,11 +152,7 @@ class Plan(Sequence[PlanStep], Printed):
         Raises:
             UsageError: the file can't be written.
         """
-        try:
-            Path(path).write_text(self.html(title), encoding="utf-8")
-        except OSError as refusal:
-            reason = refusal.strerror or refusal
-            raise UsageError(error(f"cannot write output file '{path}': {reason}")) from None
+        write_file(path, self.html(title))
 
     def summary(self) -> str:
         """Return the tactics and the final cost in one line."""

@@ -10,6 +10,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.files import file_access
 from pyshardy.any_program import Program as ProgramAlone
 from pyshardy.any_program import traced_module
 from pyshardy.backends.xla.preparation import text_to_partition
@@ -245,18 +246,16 @@ def assert_equals_golden(
         UsageError: the file can't be read or written, or isn't a golden file.
     """
     __tracebackhide__ = True  # for pytest
-    try:
+    with file_access(f"use the golden file '{path}'"):
         if update:
             Path(path).parent.mkdir(parents=True, exist_ok=True)
             Path(path).write_text(golden_text(measured), encoding="utf-8")
             return
-        text = Path(path).read_text(encoding="utf-8")
-    except FileNotFoundError:
-        message = f"there is no golden file '{path}': write it by 'pytest --sdy-update'"
-        raise UsageError(error(message)) from None
-    except OSError as refusal:
-        reason = refusal.strerror or refusal
-        raise UsageError(error(f"cannot use the golden file '{path}': {reason}")) from None
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except FileNotFoundError:
+            message = f"there is no golden file '{path}': write it by 'pytest --sdy-update'"
+            raise UsageError(error(message)) from None
     expected = _parsed(text, path)
     found = _sums(measured)
     if expected != found:

@@ -121,7 +121,7 @@ def test_unreadable_files(context, tmp_path):
 
 
 def test_unwritable_files(module, tmp_path):
-    with pytest.raises(UsageError, match=r"cannot write the file: .*No such file"):
+    with pytest.raises(UsageError, match=r"cannot write output file .*No such file"):
         sdy.write(module, tmp_path / "nowhere" / "program.mlir")
     with pytest.raises(
         UsageError, match="unknown file kind 'vhlo'; expected one of: 'text', 'bytecode'"

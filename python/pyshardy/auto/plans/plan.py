@@ -9,10 +9,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from pathlib import Path
 from typing import Any, cast
 
 from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.files import write_file
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.suggest import did_you_mean
@@ -28,7 +28,7 @@ from pyshardy.auto.plans.certificate import (
 from pyshardy.auto.plans.jax_code import jax_code
 from pyshardy.auto.plans.page import PlanPage, argument_rows
 from pyshardy.auto.plans.pareto import Pareto, ParetoPoint
-from pyshardy.auto.plans.restrictions import Restrictions, SavedPlan, Spec, cannot_write
+from pyshardy.auto.plans.restrictions import Restrictions, SavedPlan, Spec
 from pyshardy.auto.problem.arrays import Ints
 from pyshardy.auto.problem.solution import Solution
 from pyshardy.auto.search.build import Permitted
@@ -576,11 +576,7 @@ class ShardingPlan(Printed):
         Raises:
             UsageError: the file can't be written.
         """
-        try:
-            text = self.html(title=title, pareto=pareto, seconds=seconds)
-            Path(path).write_text(text, encoding="utf-8")
-        except OSError as refusal:
-            raise cannot_write(path, refusal) from None
+        write_file(path, self.html(title=title, pareto=pareto, seconds=seconds))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the shardings and the certificate to a JSON file, which `load` reads.

@@ -7,10 +7,10 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.files import read_text, write_file
 from mlir_sdy.model import TensorSharding
 from mlir_sdy.suggest import did_you_mean
 from pyshardy.auto.search.build import Permitted
@@ -97,12 +97,6 @@ def _sites(search: Search, pattern: str) -> list[tuple[str, tuple[int, int]]]:
 # --- Saved plans ----------------------------------------------------------------------------------
 
 
-def cannot_write(path: str | os.PathLike[str], refusal: OSError) -> UsageError:
-    """Return the error of an output file that can't be written."""
-    reason = refusal.strerror or refusal
-    return UsageError(error(f"cannot write output file '{path}': {reason}"))
-
-
 @dataclass(frozen=True, slots=True)
 class SavedPlan:
     """The shardings of a plan by the names of arguments and results.
@@ -133,10 +127,7 @@ class SavedPlan:
             UsageError: the file can't be written.
         """
         entries = {name: getattr(self, name) for name in self.__slots__}
-        try:
-            Path(path).write_text(json.dumps(entries, indent=2) + "\n", encoding="utf-8")
-        except OSError as refusal:
-            raise cannot_write(path, refusal) from None
+        write_file(path, json.dumps(entries, indent=2) + "\n")
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> SavedPlan:
@@ -145,14 +136,13 @@ class SavedPlan:
         Raises:
             UsageError: the file can't be read, or isn't a plan.
         """
+        text = read_text(path, "the plan")
         try:
-            entries = json.loads(Path(path).read_text(encoding="utf-8"))
+            entries = json.loads(text)
             known: Any = {"untied_bound": None, **entries}  # older files have no such entry
             return cls(**{name: known[name] for name in cls.__slots__})
         except KeyError as missing:
             reason = f"it has no entry {missing}"
-        except OSError as refusal:
-            reason = refusal.strerror or str(refusal)
         except (ValueError, TypeError) as malformed:
             reason = f"it isn't a JSON file of a plan: {malformed}"
         raise UsageError(error(f"cannot read the plan '{path}': {reason}"))

@@ -10,17 +10,18 @@ such as by measured values.
 from __future__ import annotations
 
 import csv
+import io
 import math
 import os
 from collections.abc import Mapping, Sequence, Set
 from copy import copy
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
 from mlir_sdy.diagnostics import SourceLocation, UsageError, error
+from mlir_sdy.files import read_text
 from mlir_sdy.model import AxisTuple, Mesh, Shape
 from mlir_sdy.suggest import did_you_mean
 from pyshardy.auto.problem.arrays import Floats, Ints
@@ -382,28 +383,27 @@ def read_measured(path: str | os.PathLike[str], hardware: Hardware) -> MeasuredC
     """
     collectives: dict[_Key, dict[float, float]] = {}
     operations: dict[_Key, dict[float, float]] = {}
+    text = read_text(path, "the measurements")
     try:
-        with Path(path).open(encoding="utf-8", newline="") as file:
-            reader = csv.DictReader(file)
-            missing = [name for name in _COLUMNS if name not in (reader.fieldnames or ())]
-            if missing:
-                place = SourceLocation(str(path), 1, 1)
-                columns = ", ".join(_COLUMNS)
-                message = f"the column '{missing[0]}' is missing; expected {columns}"
-                raise UsageError(error(message, place))
-            for row in reader:
-                place = SourceLocation(str(path), reader.line_num, 1)
-                kind = (row["kind"] or "").strip()
-                if kind in COLLECTIVES:
-                    key, unit, points = (kind, (row["axis"] or "").strip()), "bytes", collectives
-                else:
-                    unit = _unit_of_operation(kind, row, place)
-                    key, points = (kind, unit), operations
-                amount, seconds = (_number(row, name, place) for name in (unit, "seconds"))
-                points.setdefault(key, {})[amount] = seconds
-    except (OSError, UnicodeDecodeError, csv.Error) as refusal:
-        reason = getattr(refusal, "strerror", refusal)
-        raise UsageError(error(f"cannot read the measurements '{path}': {reason}")) from None
+        reader = csv.DictReader(io.StringIO(text, newline=""))
+        missing = [name for name in _COLUMNS if name not in (reader.fieldnames or ())]
+        if missing:
+            place = SourceLocation(str(path), 1, 1)
+            columns = ", ".join(_COLUMNS)
+            message = f"the column '{missing[0]}' is missing; expected {columns}"
+            raise UsageError(error(message, place))
+        for row in reader:
+            place = SourceLocation(str(path), reader.line_num, 1)
+            kind = (row["kind"] or "").strip()
+            if kind in COLLECTIVES:
+                key, unit, points = (kind, (row["axis"] or "").strip()), "bytes", collectives
+            else:
+                unit = _unit_of_operation(kind, row, place)
+                key, points = (kind, unit), operations
+            amount, seconds = (_number(row, name, place) for name in (unit, "seconds"))
+            points.setdefault(key, {})[amount] = seconds
+    except csv.Error as refusal:
+        raise UsageError(error(f"cannot read the measurements '{path}': {refusal}")) from None
     known = [each for each in hardware.measured if each.kind not in COLLECTIVES]
     found = [_curve(*key, points) for key, points in collectives.items()]
     model = replace(hardware, measured=(*known, *found))

@@ -17,6 +17,7 @@ from mlir_sdy.assembly import parse
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.dialect import Context
 from mlir_sdy.discardable import set_discardable, text_of
+from mlir_sdy.files import file_access
 from mlir_sdy.host import identity, inner_locations, ir, location_of
 from mlir_sdy.model import Mesh, mesh_of
 from mlir_sdy.symbols import meshes_of
@@ -182,10 +183,8 @@ def _deserialized(
         name, data = "the data", bytearray(source)
     else:
         name = f"'{os.fspath(source)}'"
-        try:
+        with file_access(f"read {name}"):
             data = bytearray(Path(source).read_bytes())
-        except OSError as refusal:
-            raise UsageError(error(f"{name} can't be read: {refusal.strerror}")) from None
     try:
         return jax.export.deserialize(data)
     except Exception as refusal:  # JAX has no class for it
