@@ -215,12 +215,14 @@ def _run(arguments: RunFlags, tool: Tool) -> int:
 
 def _check(arguments: RunFlags) -> None:
     """Raise an error for flags that cannot be combined."""
-    if arguments.no_check and arguments.compare:
-        raise UsageError(error("'--compare' and '--no-check' cannot be combined"))
+    for name, given in {"compare": arguments.compare, "tolerance": arguments.tolerance}.items():
+        if arguments.no_check and given is not None:
+            raise UsageError(error(f"'--{name}' and '--no-check' cannot be combined"))
     if arguments.output != "-" and not arguments.emit:
         raise UsageError(error("'-o' requires '--emit'; use '--outputs' to write arrays"))
-    for name in ("outputs", "compare", "profile", "no_check", "print_module"):
-        if arguments.emit and getattr(arguments, name):
+    for name in ("outputs", "compare", "tolerance", "profile", "no_check", "print_module"):
+        given = getattr(arguments, name)
+        if arguments.emit and given is not None and given is not False:
             spelling = f"'--{name.replace('_', '-')}'"
             raise UsageError(error(f"{spelling} is for programs that run: '--emit' runs none"))
     if arguments.target != "llvm-cpu" and arguments.emit != "vmfb":

@@ -167,7 +167,7 @@ def explain(
     if not found:
         known = [each.name for each in plan.transfers]
         known += [*programs, *(f"{each.mesh} {each.unit}" for each in plan.calls)]
-        advice = did_you_mean(what, known) or "; expected 'transfer 0', 'm0 F0', or a function"
+        advice = did_you_mean(str(what), known) or "; expected 'transfer 0', 'm0 F0', or a function"
         raise UsageError(error(f"the program has no '{what}'{advice}"))
     name = found[0].name
     return FragmentExplanation(

@@ -92,6 +92,8 @@ def test_the_seed_decides_the_inputs(sdy_run):
         ([], "sdy-run: error: the following arguments are required: file"),
         (["-", "--seed=x"], "error: '--seed' is 'x': expected an integer of at least 0"),
         (["-", "--backend=gpu"], "invalid choice: 'gpu'"),
+        (["-", "--no-check", "--tolerance=0"], "'--tolerance' and '--no-check' cannot be combined"),
+        (["-", "--emit=stablehlo", "--tolerance=0"], "'--tolerance' is for programs that run"),
     ],
 )
 def test_a_wrong_command_line(sdy_run, arguments, complaint):
