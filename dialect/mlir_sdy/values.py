@@ -38,6 +38,9 @@ from mlir_sdy.traversal import SCALAR_BODIES, global_type, named_operations_in
 SHARDING = "sdy.sharding"
 """The discardable attribute that holds shardings."""
 
+OF_GSPMD = "mhlo.sharding"
+"""The attribute of shardings of GSPMD, as texts."""
+
 COMPUTATIONS = frozenset({"mpmd.fragment", "sdy.manual_computation", "sdy.named_computation"})
 """The operations whose body's arguments own data-flow edges."""
 

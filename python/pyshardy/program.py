@@ -22,6 +22,7 @@ from mlir_sdy.diagnostics import (
     warning,
     wrong_type,
 )
+from mlir_sdy.discardable import has_discardable
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, TensorSharding, mesh_of
 from mlir_sdy.traversal import operations_in
@@ -58,6 +59,7 @@ from pyshardy.partition.local.preconditions import check_no_inner_modules
 from pyshardy.pipeline import Instrumentation, PipelineError, pipeline_of, run_pipeline, use
 from pyshardy.program_interface import (
     LIFT_MESHES,
+    WITH_SHARDY,
     InterfaceRecorder,
     Port,
     main_of,
@@ -412,11 +414,11 @@ def partition(
     return PartitionedProgram(local, mesh, inputs, outputs, collectives, Origin(module, keywords))
 
 
-_CHANGES_OF_SHAPE = frozenset({"SPMDFullToShardShape", "SPMDShardToFullShape"})
+_OF_GSPMD = frozenset({"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape"})
 
 
 def _check_calls(module: ir.Module) -> None:
-    """Check that no calls stand for manual computations, as they do in forms of XLA.
+    """Check that no calls stand for constraints or manual computations, as in forms of XLA.
 
     Raises:
         UsageError: one does.
@@ -428,11 +430,8 @@ def _check_calls(module: ir.Module) -> None:
                 "represents sdy by strings, as in portable artifacts: convert the program by "
                 "'sdy-translate FILE --to=portable -o NEW.mlirbc', and read the new file"
             )
-        elif target in _CHANGES_OF_SHAPE:
-            advice = (
-                "is of GSPMD: export the program with Shardy, in JAX by "
-                "jax.config.update('jax_use_shardy_partitioner', True)"
-            )
+        elif target in _OF_GSPMD and not has_discardable(call, SHARDING):
+            advice = f"is of GSPMD: {WITH_SHARDY}"
         else:
             continue
         message = f"the custom call '@{target}' {advice}"

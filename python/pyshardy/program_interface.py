@@ -14,7 +14,12 @@ from mlir_sdy.diagnostics import UsageError, error, note
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.symbols import meshes_of
-from mlir_sdy.values import argument_shardings, result_shardings
+from mlir_sdy.values import (
+    OF_GSPMD,
+    argument_shardings,
+    interface_attributes,
+    result_shardings,
+)
 from pyshardy.display import Displayed
 from pyshardy.irtools.functions import ENTRY, functions_of
 from pyshardy.irtools.modules import text_of
@@ -24,6 +29,12 @@ from pyshardy.local_program.tensor_spec import TensorSpec
 from pyshardy.local_program.values import spec_of
 from pyshardy.partition.types.one_mesh import device_mesh_of
 from pyshardy.pipeline import Instrumentation, Step
+
+WITH_SHARDY = (
+    "export the program with Shardy, in JAX by "
+    "jax.config.update('jax_use_shardy_partitioner', True)"
+)
+"""The remedy for a program of GSPMD."""
 
 LIFT_MESHES = "sdy-lift-inlined-meshes"
 """The pass after which all meshes are symbols."""
@@ -143,6 +154,8 @@ def _mesh_of(module: ir.Module, entry: ir.Operation) -> Mesh:
         return meshes_of(module)[name]
     place = location_of(entry.location)
     hint = 'declare one, such as sdy.mesh @mesh = <["x"=2, "y"=4]>, and annotate values'
+    if any(any(column) for column in interface_attributes(entry, OF_GSPMD)):
+        hint = f"'{OF_GSPMD}' is of GSPMD, and isn't read: {WITH_SHARDY}"
     raise UsageError(error("the program has no mesh", place, [note(hint, place)]))
 
 

@@ -119,12 +119,17 @@ def test_a_program_without_a_mesh(context):
     with pytest.raises(SdyError, match=r"m.mlir:1:1: error: the program has no mesh") as failure:
         partition(parse(text, context, "m.mlir"))
     assert "sdy.mesh @mesh =" in failure.value.diagnostics[0].notes[0].message
+    text = text.replace("%x: tensor<4xf32>", '%x: tensor<4xf32> {mhlo.sharding = "{replicated}"}')
+    with pytest.raises(SdyError) as failure:
+        partition(parse(text, context))
+    assert "'mhlo.sharding' is of GSPMD" in failure.value.diagnostics[0].notes[0].message
 
 
 @pytest.mark.parametrize(
     ("target", "advice"),
     [
         ("xla.sdy.GlobalToLocalShape", "'sdy-translate FILE --to=portable -o NEW.mlirbc'"),
+        ("Sharding", "jax.config.update('jax_use_shardy_partitioner', True)"),
         ("SPMDFullToShardShape", "jax.config.update('jax_use_shardy_partitioner', True)"),
     ],
 )

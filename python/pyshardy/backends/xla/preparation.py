@@ -7,6 +7,7 @@ from mlir_sdy.assembly import asm
 from mlir_sdy.discardable import set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.traversal import SCALAR_BODIES, operations_in
+from mlir_sdy.values import OF_GSPMD
 from pyshardy.backends.decompositions.registry import decompose
 from pyshardy.backends.decompositions.tensors import Tensor, constant, where
 from pyshardy.backends.donations import ALIAS
@@ -201,7 +202,7 @@ def _maximum(operation: ir.Operation, flags: Tensor, result: ir.Type) -> ir.Valu
     return made.result
 
 
-_MARK, _MANUAL = "mhlo.sharding", "{manual}"
+_MANUAL = "{manual}"
 _CUSTOM_CALL = "stablehlo.custom_call"
 _APPROXIMATE_TOP_K = "ApproxTopK"
 _SHARDING = "Sharding"
@@ -225,13 +226,13 @@ def text_for_xla(module: ir.Module) -> str:
             continue
         for inner in operations_in(function, leaving_out=SCALAR_BODIES):
             if inner.operation != function and not _takes_no_mark(inner.operation):
-                set_discardable(inner.operation, _MARK, mark)
+                set_discardable(inner.operation, OF_GSPMD, mark)
         for inner in operations_named(CONTROL_FLOW, function):
             _mark_captured(inner, mark)
         types = function_type_of(function)
         donations = _donations(function, len(types.inputs))
-        arguments = [ir.DictAttr.get({_MARK: mark, **each}, local.context) for each in donations]
-        results = [ir.DictAttr.get({_MARK: mark}, local.context)] * len(types.results)
+        arguments = [ir.DictAttr.get({OF_GSPMD: mark, **each}, local.context) for each in donations]
+        results = [ir.DictAttr.get({OF_GSPMD: mark}, local.context)] * len(types.results)
         FunctionView(function).arg_attrs = arguments
         FunctionView(function).res_attrs = results
     return asm(local)
@@ -277,7 +278,7 @@ def _mark_captured(operation: ir.Operation, mark: ir.Attribute) -> None:
                 continue
             if value not in captured:
                 with operation.location, ir.InsertionPoint(operation):
-                    builder = StablehloBuilder({_MARK: mark})
+                    builder = StablehloBuilder({OF_GSPMD: mark})
                     captured[value] = builder.custom_call(_SHARDING, [value], [value.type]).result
             operands[index] = captured[value]
 

@@ -21,6 +21,7 @@ from mlir_sdy.discardable import (
 )
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.values import (
+    OF_GSPMD,
     SHARDING,
     set_argument_attributes,
     set_argument_shardings,
@@ -32,8 +33,6 @@ from pyshardy.irtools.stablehlo_views import FunctionView, callee_of, symbol_nam
 from pyshardy.irtools.walks import operations_named
 
 _CALL = "stablehlo.custom_call"
-_GSPMD = "mhlo.sharding"
-"""The attribute of GSPMD shardings, which XLA writes in addition to the strings."""
 
 
 def from_strings(module: ir.Module) -> None:
@@ -102,7 +101,7 @@ def _understand_arguments(function: ir.Operation) -> None:
             rest[index] = names.spelling(strings, function.context) if strings else None
     if shardings:
         set_argument_attributes(function, names.FRONTEND_ATTRIBUTES, rest)
-        set_argument_attributes(function, _GSPMD, dict.fromkeys(shardings))
+        set_argument_attributes(function, OF_GSPMD, dict.fromkeys(shardings))
         set_argument_shardings(function, shardings)
 
 
@@ -113,7 +112,7 @@ def _understand_attributes(operation: ir.Operation) -> None:
             attribute = attribute_of(_value(strings[name], operation.location)[1])
             set_discardable(operation, own, attribute)
             names.unspell(operation, name)
-            remove_discardable(operation, _GSPMD)
+            remove_discardable(operation, OF_GSPMD)
 
 
 # --- Calls --------------------------------------------------------------------------------------
@@ -131,7 +130,7 @@ def _result_sharding(call: ir.Operation) -> None:
         if user.name == "func.return":
             function = cast("ir.Operation", user.parent).operation
             set_result_shardings(function, {use.operand_number: value_of(sharding)})
-            set_result_attributes(function, _GSPMD, {use.operand_number: None})
+            set_result_attributes(function, OF_GSPMD, {use.operand_number: None})
     call.results[0].replace_all_uses_with(call.operands[0])
 
 

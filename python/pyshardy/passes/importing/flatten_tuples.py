@@ -15,6 +15,7 @@ from mlir_sdy.diagnostics import PassError, error
 from mlir_sdy.discardable import as_integer, as_text
 from mlir_sdy.host import ir, location_of, stablehlo
 from mlir_sdy.uses import replace_by
+from mlir_sdy.values import OF_GSPMD
 from pyshardy.irtools.analyses import OF_SHARDINGS, UNCHANGED, Changes
 from pyshardy.irtools.stablehlo_views import (
     INTERFACE,
@@ -30,7 +31,6 @@ _CUSTOM_CALL = "stablehlo.custom_call"
 _CALLS = frozenset({"func.call", "stablehlo.composite", _CUSTOM_CALL})
 _ALIASES = "output_operand_aliases"
 _ALIAS = "tf.aliasing_output"
-_GSPMD = "mhlo.sharding"
 _RESULT_INFO = "jax.result_info"
 _TUPLE, _ELEMENT = "stablehlo.tuple", "stablehlo.get_tuple_element"
 _Path = tuple[int, ...]
@@ -268,7 +268,7 @@ def split_sharding(text: str, count: int) -> list[str]:
             if depth == 0:
                 parts.append(inner[start : position + 1])
     if len(parts) != count:
-        message = f"'{_GSPMD}' has a length of {len(parts)}, but the tuple of {count}: {text}"
+        message = f"'{OF_GSPMD}' has a length of {len(parts)}, but the tuple of {count}: {text}"
         raise UnfitAttributeError(message)
     return parts
 
@@ -297,11 +297,11 @@ def _split_attributes(
     """
     paths = paths_of(value_type)
     split = [dict(attributes) for _ in paths]
-    gspmd = as_text(attributes[_GSPMD]) if _GSPMD in attributes else None
+    gspmd = as_text(attributes[OF_GSPMD]) if OF_GSPMD in attributes else None
     if gspmd is not None and isinstance(value_type, ir.TupleType):
         texts = split_sharding(gspmd, len(paths))
         for part, text in zip(split, texts, strict=True):
-            part[_GSPMD] = ir.StringAttr.get(text, context)
+            part[OF_GSPMD] = ir.StringAttr.get(text, context)
     name = as_text(attributes[_RESULT_INFO]) if _RESULT_INFO in attributes else None
     if name is not None:
         for part, path in zip(split, paths, strict=True):
