@@ -125,6 +125,22 @@ def test_products_over_no_elements_are_zero(context, engine, element):
     np.testing.assert_array_equal(result, np.zeros(c.shape, c.dtype))
 
 
+@pytest.mark.parametrize("element", ["i8", "i32", "i64", "ui8", "ui64"])
+def test_divisions_by_zero_are_those_of_xla(context, engine, element):
+    spec = TensorSpec((4,), element)
+    text = f"""func.func @main(%a: {spec}, %b: {spec}) -> ({spec}, {spec}) {{
+  %0 = stablehlo.divide %a, %b : {spec}
+  %1 = stablehlo.remainder %a, %b : {spec}
+  return %0, %1 : {spec}, {spec}
+}}"""
+    least = np.iinfo(spec.dtype).min
+    a, b = (np.array(each, spec.dtype) for each in ([7, 0, 7, least], [0, 0, 2, 0]))
+    ((quotient, rest),) = engine.compile(parse(text, context)).run([[a, b]])
+    all_bits = np.bitwise_not(np.zeros((), spec.dtype))
+    np.testing.assert_array_equal(quotient, np.array([all_bits, all_bits, 3, all_bits]))
+    np.testing.assert_array_equal(rest, np.array([7, 0, 1, least], spec.dtype))
+
+
 @pytest.fixture
 def own_engine():
     engine = InterpreterEngine()

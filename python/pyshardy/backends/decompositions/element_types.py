@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from mlir_sdy.host import ir
 from pyshardy.backends.decompositions.registry import decomposition
 from pyshardy.backends.decompositions.tensors import Tensor, boolean, create, where
+from pyshardy.irtools.constants import uniform_element
 
 
 @decomposition("logistic")
@@ -82,6 +83,27 @@ def decompose_add(operation: ir.Operation) -> list[Tensor] | None:
     """Replace a sum of booleans by a disjunction, since compilers add i1 modulo 2."""
     left, right = map(Tensor, operation.operands)
     return [left | right] if left.element == boolean() else None
+
+
+# --- Integers -------------------------------------------------------------------------------------
+
+
+@decomposition("divide")
+@decomposition("remainder")
+def decompose_division(operation: ir.Operation) -> list[Tensor] | None:
+    """Divide integers by zero as XLA does: all bits of the quotient are set, nothing is taken off.
+
+    Some engines end their process at it.
+    """
+    dividend, divisor = map(Tensor, operation.operands)
+    known = uniform_element(divisor.value, {"stablehlo.broadcast_in_dim"})
+    is_never_zero = isinstance(known, ir.IntegerAttr) and known.value != 0
+    if is_never_zero or not isinstance(divisor.element, ir.IntegerType):
+        return None
+    name, is_zero = operation.name.removeprefix("stablehlo."), divisor.equals(0)
+    by_zero = ~(dividend & 0) if name == "divide" else dividend
+    result = create(name, [dividend, where(is_zero, 1, divisor)], dividend.type)
+    return [where(is_zero, by_zero, result)]
 
 
 # --- Barriers -------------------------------------------------------------------------------------

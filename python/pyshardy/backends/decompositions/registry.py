@@ -43,6 +43,8 @@ _ORDER = (
     "is_finite",
     "logistic",
     "sign",
+    "divide",
+    "remainder",
     "optimization_barrier",
 )
 """The operations in order: the decomposition of one may build operations that come later."""

@@ -27,13 +27,16 @@ _LACKED = (
     "cholesky",
     "convert",
     "convolution",
+    "divide",
     "fft",
+    "remainder",
     "select_and_scatter",
     "triangular_solve",
 )
 """Operations that it lacks, supports for some types or layouts only, or computes incorrectly.
 
-It adds the initial value of a select-and-scatter once for each window that selects an element.
+It adds the initial value of a select-and-scatter once for each window that selects an element, and
+ends at a division of integers by zero.
 """
 
 _PRODUCT = "stablehlo.dot_general"
