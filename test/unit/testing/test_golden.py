@@ -69,7 +69,9 @@ def test_other_files(tmp_path, text):
     with pytest.raises(sdy.UsageError, match="write it by 'pytest --sdy-update'"):
         assert_equals_golden(MEASURED, tmp_path / "missing.json")
     path.write_bytes(b"\xff")
-    with pytest.raises(sdy.UsageError, match=r"cannot use the golden file .*: it is not UTF-8 text"):
+    with pytest.raises(
+        sdy.UsageError, match=r"cannot use the golden file .*: it is not UTF-8 text"
+    ):
         assert_equals_golden(MEASURED, path)
 
 
