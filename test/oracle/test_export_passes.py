@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The export passes against C++ Shardy: the same modules afterwards, to the letter."""
 
+import contextlib
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from case_counts import cases
 from export_cases import CASES, MESHES
 from export_programs import ExportWriter
 from programs import random_module_with_calls
-from shardy import Shardy
+from shardy import Shardy, ShardyAborted
 
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.dialect import Context
@@ -72,31 +73,35 @@ BACK_TO_CALLS = (
 )
 
 
-def prepared(shardy: Shardy, context: Context, seed: int, pipeline: str) -> str:
-    """A random program after some passes of C++ Shardy."""
-    text = random_module_with_calls(seed, writer_class=ExportWriter)
-    return shardy.run(asm(parse(text, context)), f"builtin.module({pipeline})")
+def prepared(shardy: Shardy, context: Context, seeds: range, pipeline: str) -> list[str]:
+    """Random programs after some passes of C++ Shardy, which aborts at a few of them."""
+    found: list[str] = []
+    for seed in seeds:
+        text = random_module_with_calls(seed, writer_class=ExportWriter)
+        with contextlib.suppress(ShardyAborted):
+            found.append(shardy.run(asm(parse(text, context)), f"builtin.module({pipeline})"))
+    assert len(found) >= 0.9 * len(seeds)
+    return found
 
 
 @pytest.mark.parametrize("pipeline", ALONE)
 def test_each_pass_on_random_programs(shardy, context, pipeline):
-    for seed in range(cases(10)):
-        text = prepared(shardy, context, seed, AFTER_PROPAGATION)
+    for text in prepared(shardy, context, range(cases(10)), AFTER_PROPAGATION):
         compare(shardy, context, text, pipeline)
 
 
 @pytest.mark.parametrize("num_passes", range(1, len(BACK_TO_CALLS) + 1))
 @pytest.mark.shardy_since(0, 12)
 def test_back_to_calls_pass_by_pass(shardy, context, num_passes):
-    for seed in range(100, 100 + cases(10)):
-        text = prepared(shardy, context, seed, FLATTENED)
+    for text in prepared(shardy, context, range(100, 100 + cases(10)), FLATTENED):
         compare(shardy, context, text, ",".join(BACK_TO_CALLS[:num_passes]))
 
 
 def test_unflatten_fully_on_random_programs(shardy, context):
     pipeline = "sdy-unflatten-call-graph{dedup-functions-fully=true},symbol-dce"
-    for seed in range(200, 200 + cases(16)):
-        text = prepared(shardy, context, seed, f"{FLATTENED},{','.join(BACK_TO_CALLS[:2])}")
+    for text in prepared(
+        shardy, context, range(200, 200 + cases(16)), f"{FLATTENED},{','.join(BACK_TO_CALLS[:2])}"
+    ):
         compare(shardy, context, text, pipeline)
 
 
@@ -113,8 +118,7 @@ PIPELINE_OPTIONS = (
 @pytest.mark.parametrize("options", PIPELINE_OPTIONS)
 @pytest.mark.shardy_since(0, 12)
 def test_pipeline(shardy, context, options):
-    for seed in range(300, 325):
-        text = prepared(shardy, context, seed, AFTER_PROPAGATION)
+    for text in prepared(shardy, context, range(300, 325), AFTER_PROPAGATION):
         compare_pipeline(shardy, context, text, options)
 
 

@@ -216,4 +216,4 @@ def test_random_programs(context, generate):
             for port in program.inputs
         ]
         check(given, inputs)
-    assert num_padded >= cases(25) // 10
+    assert num_padded >= cases(25) // 25
