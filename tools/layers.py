@@ -100,7 +100,7 @@ BUDGETS = {
     "drawing": 1_040,
     "dynamic": 1_870,
     "explain": 6_650,
-    "frontends": 16_970,
+    "frontends": 16_975,
     "irtools": 4_430,
     "local_program": 1_360,
     "lsp": 1_840,

@@ -66,7 +66,8 @@ CALLS = {
         rad2deg(x) reciprocal(p) remainder(x,p) remainder(i-2,3) round(x) round(x,decimals=1)
         rsqrt(p) rsub(x,y) sgn(x) sigmoid(x) sign(x) signbit(x) sin(x) sinc(x) sinh(x) sqrt(p)
         square(x) sub(x,y) tan(x) tanh(x) trunc(x) where(b,x,y) xlogy(p,p) frexp(x*1000)
-        isfinite(i) isclose(i,i[:1]) reciprocal(i+1)
+        isfinite(i) isclose(i,i[:1]) reciprocal(i+1) isclose(b,b[:1])
+        isclose(i.byte(),i[:1].byte(),atol=2)
         floor_divide(i*1.0,torch.tensor(0.1)) floor_divide(x,-torch.inf)
         div(y,x,rounding_mode="floor")
         div(x,y,rounding_mode=None) pow(i-2,i-3) pow(-1,i-2) pow(x,0.5) pow(p,-0.5)
@@ -182,6 +183,7 @@ CALLS = {
         arange(1,12,2)*v[0].long() arange(0.5,3.5,0.5)+v nn.functional.dropout(x,training=False)
         nn.functional.pixel_shuffle(volume[0,:,:4,:4,0].repeat(2,1,1),2)
         nn.functional.channel_shuffle(image.repeat(1,2,1,1),3) arange(5)+j eye(4,6)+x
+        arange(-1,2,2,dtype=torch.uint8)+j[:2].byte()*0
         full((2,),3)+v[:2] linspace(0,1,6)+v linspace(4.7,-3,12,dtype=torch.int64)+j[0]
         linspace(i[0,0],v[0],9,dtype=torch.int32) linspace(0,7,50,dtype=torch.int64)+j[0]
         linspace(1j,-3,5)*v[0] ones(6)+v zeros_like(x) tril_indices(3,3)+j[0]
@@ -296,6 +298,8 @@ CALLS = {
         linalg.pinv(r) linalg.qr(r,mode="r")[1].abs() linalg.qr(r)[0].abs() linalg.slogdet(m)
         linalg.solve(m,r) linalg.solve_triangular(spd,r,upper=False) linalg.svdvals(r)
         linalg.svd(r,full_matrices=False)[0].abs() linalg.matrix_norm(m,"nuc") linalg.cond(m)
+        linalg.svd(r[:,:0])[2] linalg.qr(r[:,:,:0],mode="complete")[0]
+        linalg.householder_product(m,m[:,0,:0])
         cholesky_solve(r,linalg.cholesky(spd)) cholesky_inverse(linalg.cholesky(spd)) logdet(spd)
         linalg.matrix_rank(spd) linalg.tensorinv(m[0],1) linalg.lstsq(x,y)
         linalg.lstsq(x.mT,y.mT,driver="gelsd")

@@ -193,6 +193,8 @@ def isclose(
     close = self == other
     if equal_nan and self.is_floating_point():
         close = close | (torch.isnan(self) & torch.isnan(other))
+    if not self.is_floating_point() and not self.is_complex():
+        self, other = (each.to(torch.get_default_dtype()) for each in (self, other))
     difference = torch.abs(self - other)
     is_finite = torch.isfinite(difference)
     return close | (is_finite & (difference <= atol + rtol * torch.abs(other)))

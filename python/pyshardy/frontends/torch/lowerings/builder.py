@@ -42,7 +42,8 @@ class LoweringBuilder(StablehloBuilder):
             text = ", ".join(f"0x{part:0{2 * part.itemsize}X}" for part in parts)  # also infinities
             return self.literal(ir.Attribute.parse(f"dense<({text})> : {tensor}"))
         if isinstance(element, ir.IntegerType):
-            return self.splat(tensor, int(number.real))
+            wraps = element.is_unsigned and number.real < 0
+            return self.splat(tensor, int(number.real) + wraps * 2**element.width)
         splat = ir.FloatAttr.get(element, float(number.real))
         return self.literal(ir.DenseElementsAttr.get_splat(tensor, splat))
 

@@ -147,7 +147,7 @@ def _lapack(
         config: the letters that configure the routine.
     """
     if any(0 in shape_of(value.type) for value in operands):
-        return [build.filled(each, 0) for each in results]
+        return [_of_nothing(build, each) for each in results]
     num_batch_dims = len(shape_of(operands[0].type)) - 2
     kind = _KINDS[str(element_type_of(operands[0].type))]
     letters = ", ".join(f"{name} = {ord(letter)} : ui8" for name, letter in config.items())
@@ -216,13 +216,24 @@ def _nan_unless_zero(build: LoweringBuilder, info: ir.Value, value: ir.Value) ->
     return build.select(flags, value, nan)
 
 
+def _of_nothing(build: LoweringBuilder, result: ir.Type) -> ir.Value:
+    """Build what a matrix without elements is factored into: identities, without a failure."""
+    shape, zeros = shape_of(result), build.filled(result, 0)
+    if 0 in shape or isinstance(element_type_of(result), ir.IntegerType):
+        return zeros
+    return build.select(_positions(build, shape, "EQ"), build.filled(result, 1), zeros)
+
+
 def _triangle(build: LoweringBuilder, matrix: ir.Value, *, upper: bool) -> ir.Value:
     """Replace the elements outside of a triangle by zeros."""
-    shape = shape_of(matrix.type)
-    positions = _tensor(32, shape)
-    row, column = (build.iota(positions, len(shape) - each) for each in (2, 1))
-    kept = build.compare("LE" if upper else "GE", row, column)
+    kept = _positions(build, shape_of(matrix.type), "LE" if upper else "GE")
     return build.select(kept, matrix, build.filled_like(matrix, 0))
+
+
+def _positions(build: LoweringBuilder, shape: Sequence[int], direction: str) -> ir.Value:
+    """Compare the row of each element of matrices with its column."""
+    row, column = (build.iota(_tensor(32, shape), len(shape) - each) for each in (2, 1))
+    return build.compare(direction, row, column)
 
 
 def _with_batch(build: LoweringBuilder, matrix: ir.Value, batch: Shape) -> ir.Value:
