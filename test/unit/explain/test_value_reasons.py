@@ -423,6 +423,34 @@ def test_a_small_product_says_which_ways_were_compared():
     assert (other.kind, other.nbytes_sent) == ("all_reduce", 1024)
 
 
+def product(rows, columns, *shardings):
+    """Return a product of matrices with 512 contracted elements in which all ports are sharded."""
+    x, w, y = (f"{{sdy.sharding = #sdy.sharding<@mesh, {each}>}}" for each in shardings)
+    return f"""
+    sdy.mesh @mesh = <["data"=2, "model"=4]>
+    func.func @main(%x: tensor<{rows}x512xf32> {x}, %w: tensor<512x{columns}xf32> {w})
+        -> (tensor<{rows}x{columns}xf32> {y}) {{
+      %y = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+        : (tensor<{rows}x512xf32>, tensor<512x{columns}xf32>) -> tensor<{rows}x{columns}xf32>
+      return %y : tensor<{rows}x{columns}xf32>
+    }}"""
+
+
+def test_a_way_that_a_later_pass_changes_is_not_told_as_chosen():
+    text = product(8, 16, '[{"data"}, {}]', '[{"model"}, {"data"}]', '[{"data"}, {"model"}]')
+    found = sdy.explain(text).collectives
+    assert "all_reduce" in {each.collective.kind for each in found}
+    assert "chosen: all_gather of %x, reduce_scatter" not in "".join(map(str, found))
+
+
+def test_a_turn_does_not_tell_what_merges_with_a_later_reshard():
+    """With 256 rows the all-to-all would be part of the all-gather of the returned value."""
+    text = product(8, 128, '[{"model"}, {}]', '[{}, {"model"}]', "[{}, {}]")
+    gather = sdy.explain(text).collectives[0]
+    assert gather.comparison.choices[0].what == "all_gather of %x"
+    assert gather.comparison.turn == ""
+
+
 def _propagated(text):
     module = sdy.parse(text, sdy.Context())
     sdy.propagate(module)
