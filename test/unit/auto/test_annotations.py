@@ -31,3 +31,15 @@ def test_annotations_cost_nothing(annotation, sharding):
     accessed = 4 * (4 * 32 + 32 * 4 + 4 * 4)
     assert plan.cost == pytest.approx(accessed / 5e9)
     assert plan.estimate.seconds == pytest.approx(plan.cost)
+
+
+def test_results_may_have_axes_in_another_order_than_the_mesh():
+    text = """
+    sdy.mesh @mesh = <["x"=2, "y"=2]>
+    func.func @main(%arg0: tensor<1024x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>})
+        -> (tensor<1024x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y", "x"}]>}) {
+      %0 = stablehlo.tanh %arg0 : tensor<1024x1024xf32>
+      return %0 : tensor<1024x1024xf32>
+    }"""
+    plan = sdy.auto_shard(sdy.parse(text), hardware="h100")
+    assert plan.estimate.nbytes_sent == 0

@@ -25,7 +25,6 @@ from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import AxisTuple, Mesh, TensorSharding
 from mlir_sdy.symbols import meshes_of
-from mlir_sdy.values import get_sharding
 from pyshardy.auto.graph.program_graph import graph_of
 from pyshardy.auto.problem.arrays import Ints, Problem, evaluate
 from pyshardy.auto.problem.hiding import Hiding
@@ -51,6 +50,7 @@ from pyshardy.auto.strategies.costs import CostModel, HardwareCosts, SentBytes
 from pyshardy.irtools.functions import entry_block, main_function
 from pyshardy.irtools.modules import copy_of, text_of
 from pyshardy.irtools.named_values import argument_names, result_names
+from pyshardy.irtools.shardings import any_sharding
 from pyshardy.partition.choice.enumerate import AxisChoices
 from pyshardy.partition.types.one_mesh import device_mesh_of
 from pyshardy.partition.types.steps import AxesPerDim
@@ -512,8 +512,5 @@ def _axes(names: Sequence[str] | None, mesh: Mesh) -> tuple[str, ...]:
 def _orders_in(module: ir.Module) -> frozenset[AxisTuple]:
     """Return the lists of several axes along one dimension in the shardings of a program."""
     found: set[AxisTuple] = set()
-    for value in values_of(module):
-        sharding = get_sharding(value)
-        if sharding is not None:
-            found.update(axes for axes in sharding.dim_axes if len(axes) > 1)
+    any_sharding(module, lambda one: bool(found.update(a for a in one.dim_axes if len(a) > 1)))
     return frozenset(found)
