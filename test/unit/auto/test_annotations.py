@@ -33,15 +33,32 @@ def test_annotations_cost_nothing(annotation, sharding):
     assert plan.estimate.seconds == pytest.approx(plan.cost)
 
 
+def product(mesh, given, returned):
+    """Return a product of matrices with shardings of its first operand and its result."""
+    return sdy.parse(f"""
+    sdy.mesh @mesh = <[{mesh}]>
+    func.func @main(
+        %arg0: tensor<4096x4096xf32> {{sdy.sharding = #sdy.sharding<@mesh, {given}>}},
+        %arg1: tensor<4096x4096xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{}}]>}})
+        -> (tensor<4096x4096xf32> {{sdy.sharding = #sdy.sharding<@mesh, {returned}>}}) {{
+      %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0]
+          : (tensor<4096x4096xf32>, tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+      return %0 : tensor<4096x4096xf32>
+    }}""")
+
+
 def test_results_may_have_axes_in_another_order_than_the_mesh():
-    text = """
-    sdy.mesh @mesh = <["x"=2, "y"=2]>
-    func.func @main(%arg0: tensor<1024x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>})
-        -> (tensor<1024x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y", "x"}]>}) {
-      %0 = stablehlo.dot_general %arg0, %arg0, contracting_dims = [1] x [0]
-          : (tensor<1024x1024xf32>, tensor<1024x1024xf32>) -> tensor<1024x1024xf32>
-      return %0 : tensor<1024x1024xf32>
-    }"""
-    plan = sdy.auto_shard(sdy.parse(text), hardware="h100")
+    module = product('"x"=2, "y"=2', "[{}, {}]", '[{}, {"y", "x"}]')
+    plan = sdy.auto_shard(module, hardware="h100")
     assert plan.estimate.nbytes_sent == 0
     assert plan.program.collectives == ()
+
+
+def test_axes_of_a_single_device_are_no_choice():
+    module = product('"x"=4, "one"=1', '[{"one", "x"}, {}]', '[{"x"}, {"one"}]')
+    plan = sdy.auto_shard(module, hardware="h100")
+    assert plan.program.collectives == ()
+    assert str(plan.shardings["%arg0"]) == '<@mesh, [{"x"}, {}]>'
+    assert plan.fix("%arg0", (("one", "x"), None)).solve().cost == plan.cost
+    alone = sdy.auto_shard(product('"one"=1', '[{"one"}, {}]', "[{}, {}]"), hardware="h100")
+    assert alone.gap == 0

@@ -65,6 +65,8 @@ class Restrictions:
                 if axes and len(axes[0]) != len(wanted.dim_axes):
                     message = f"'{name}' has {len(axes[0])} dimensions, the sharding {wanted} has "
                     raise UsageError(error(f"{message}{len(wanted.dim_axes)}"))
+                for axis in search.mesh.axes:
+                    wanted = wanted.without_axis(axis.name) if axis.size == 1 else wanted
                 agreeing = {at for at, each in enumerate(axes) if agrees_with(each, wanted)}
                 left = agreeing if is_wanted else set(range(len(axes))) - agreeing
                 kept[site] = kept.get(site, frozenset(range(len(axes)))) & left

@@ -103,7 +103,7 @@ class Search:
         self.options = options
         self.module = copy_of(module)
         check_static_shapes(self.module)
-        passes = ["sdy-flatten-call-graph", "symbol-dce"]
+        passes = ["sdy-remove-size-one-axes", "sdy-flatten-call-graph", "symbol-dce"]
         passes += ["sdy-update-non-divisible-input-output-shardings"] * options.fixed
         run_pipeline(self.module, ", ".join(passes))
         propagate_to_manual_computations(self.module)
@@ -500,13 +500,14 @@ class Search:
 
 
 def _axes(names: Sequence[str] | None, mesh: Mesh) -> tuple[str, ...]:
-    """Return the given axes in the order of the mesh.
+    """Return the given axes of several devices in the order of the mesh.
 
     Raises:
         UsageError: the mesh has no such axis.
     """
     check_axes(names or (), mesh)
-    return tuple(name for name in mesh.axis_names if names is None or name in names)
+    used = mesh.axis_names if names is None else names
+    return tuple(axis.name for axis in mesh.axes if axis.size > 1 and axis.name in used)
 
 
 def _orders_in(module: ir.Module) -> frozenset[AxisTuple]:
