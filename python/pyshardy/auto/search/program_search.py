@@ -39,7 +39,12 @@ from pyshardy.auto.search.apply import (
 from pyshardy.auto.search.build import Built, Permitted, build
 from pyshardy.auto.search.hiding import hiding_of
 from pyshardy.auto.search.memory import with_memory
-from pyshardy.auto.search.options import SearchOptions, check_axes, check_static_shapes
+from pyshardy.auto.search.options import (
+    SearchOptions,
+    check_axes,
+    check_complete,
+    check_static_shapes,
+)
 from pyshardy.auto.search.ties import break_ties, precedence
 from pyshardy.auto.solvers.kept_messages import KeptMessages
 from pyshardy.auto.solvers.local_search import LocalSearch
@@ -103,7 +108,8 @@ class Search:
         self.options = options
         self.module = copy_of(module)
         check_static_shapes(self.module)
-        passes = ["sdy-remove-size-one-axes", "sdy-flatten-call-graph", "symbol-dce"]
+        passes = ["sdy-remove-size-one-axes", "sdy-flatten-tuples", "sdy-sharding-group-import"]
+        passes += ["sdy-flatten-call-graph", "symbol-dce"]
         passes += ["sdy-update-non-divisible-input-output-shardings"] * options.fixed
         run_pipeline(self.module, ", ".join(passes))
         propagate_to_manual_computations(self.module)
@@ -118,6 +124,8 @@ class Search:
         self.mesh: Mesh = meshes_of(self.module)[name]
         self.main = main
         self.arguments = list(block.arguments)
+        if options.fixed:
+            check_complete(main, block)
         orders = _orders_in(self.module) if options.fixed else frozenset[AxisTuple]()
         choices = AxisChoices(
             self.mesh,
