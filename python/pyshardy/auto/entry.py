@@ -118,6 +118,8 @@ def auto_shard(
         hide=hide,
     )
     has_own_costs = costs is None
+    if objective == "bytes" and not has_own_costs:
+        raise UsageError(error("the objective 'bytes' has costs of its own: give no others"))
     costs = cost_model(objective, model) if costs is None else costs
     if mesh is not None:
         module = copy_of(module)

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal, cast
 
+from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.cli.flags import (
     CACHE,
     HARDWARE_FORM,
@@ -163,6 +164,10 @@ def _run(arguments: AutoFlags, tool: Tool) -> int:
     from pyshardy.cost.hardware import report_hardware_of  # noqa: PLC0415
     from pyshardy.irtools.named_values import NamedValues  # noqa: PLC0415
 
+    if arguments.fit and not arguments.memory:
+        raise UsageError(error("'--fit' needs the memory of a device: --memory"))
+    if arguments.objective == "bytes" and (arguments.measured or arguments.byte_price):
+        raise UsageError(error("'--measured' and '--byte-price' are for '--objective=time'"))
     hardware = report_hardware_of(arguments.hardware)
     module = read_program(arguments.file, tool, arguments.mesh, arguments.size)
     check_axes("--fix", arguments.fix, module, tool)

@@ -421,3 +421,24 @@ def test_the_tool(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(importlib.import_module("pyshardy.auto.entry"), "auto_shard", None)
     assert main([str(source), "--explain=ups", "--no-guard"]) == 1
     assert "no value 'ups'" in capsys.readouterr().err, "before the search"
+
+
+@pytest.mark.parametrize(
+    ("flags", "problem"),
+    [
+        (["--fit"], "'--fit' needs the memory of a device: --memory"),
+        (["--objective=bytes", "--byte-price=1e-9"], "are for '--objective=time'"),
+    ],
+)
+def test_flags_that_would_have_no_effect(flags, problem, tmp_path, capsys):
+    path = tmp_path / "mlp.mlir"
+    path.write_text(MLP)
+    assert main([str(path), *flags]) == 1
+    assert problem in capsys.readouterr().err
+
+
+def test_costs_do_not_replace_the_objective_bytes():
+    """The plan would tell seconds as bytes."""
+    costs = HardwareCosts(sdy.load_hardware("h100"))
+    with pytest.raises(sdy.UsageError, match="has costs of its own"):
+        sdy.auto_shard(sdy.parse(MLP), objective="bytes", costs=costs)
