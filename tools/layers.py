@@ -95,7 +95,7 @@ BUDGETS = {
     "caching": 730,
     "calibration": 1_540,
     "cli": 5_770,
-    "contracts": 740,
+    "contracts": 750,
     "cost": 1_220,
     "drawing": 1_040,
     "dynamic": 1_870,
