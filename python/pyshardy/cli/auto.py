@@ -31,7 +31,7 @@ from pyshardy.cli.flags import (
     argument,
     flag,
 )
-from pyshardy.cli.output import write_report
+from pyshardy.cli.output import check_outputs, write_report
 from pyshardy.cli.tool import Parser, Tool, entry_point
 
 if TYPE_CHECKING:
@@ -168,6 +168,7 @@ def _run(arguments: AutoFlags, tool: Tool) -> int:
         raise UsageError(error("'--fit' needs the memory of a device: --memory"))
     if arguments.objective == "bytes" and (arguments.measured or arguments.byte_price):
         raise UsageError(error("'--measured' and '--byte-price' are for '--objective=time'"))
+    check_outputs(arguments.html, arguments.save, arguments.output)
     hardware = report_hardware_of(arguments.hardware)
     module = read_program(arguments.file, tool, arguments.mesh, arguments.size)
     check_axes("--fix", arguments.fix, module, tool)

@@ -96,6 +96,23 @@ def write_output(file: str, data: bytes) -> None:
         raise _refused(f"output file '{file}'", refusal) from None
 
 
+def check_outputs(*files: str | None) -> None:
+    """Check, before long work, that its files can be written, if any are given.
+
+    Raises:
+        UsageError: one can't.
+    """
+    for path in (Path(file) for file in files if file and file != "-"):
+        is_new = not path.exists()
+        if is_new or path.is_file() or path.is_dir():  # others may wait for a reader
+            try:
+                path.open("ab").close()
+            except OSError as refusal:
+                raise _refused(f"output file '{path}'", refusal) from None
+            if is_new:
+                path.unlink()
+
+
 def _refused(target: str, refusal: OSError) -> UsageError:
     return UsageError(error(f"cannot write {target}: {refusal.strerror or refusal}"))
 

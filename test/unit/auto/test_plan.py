@@ -428,9 +428,11 @@ def test_the_tool(tmp_path, capsys, monkeypatch):
     [
         (["--fit"], "'--fit' needs the memory of a device: --memory"),
         (["--objective=bytes", "--byte-price=1e-9"], "are for '--objective=time'"),
+        (["--timeout=0", "-o", "/nowhere/plan.mlir"], "file '/nowhere/plan.mlir': No such file"),
+        (["--timeout=0", "--save=/"], "cannot write output file '/': Is a directory"),
     ],
 )
-def test_flags_that_would_have_no_effect(flags, problem, tmp_path, capsys):
+def test_flags_that_fail_before_the_search(flags, problem, tmp_path, capsys):
     path = tmp_path / "mlp.mlir"
     path.write_text(MLP)
     assert main([str(path), *flags]) == 1
