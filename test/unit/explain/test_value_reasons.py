@@ -612,3 +612,52 @@ def test_an_axis_moves_out_of_a_closed_dimension_with_a_priority():
     assert reason.remedy is not None
     assert reason.remedy.what_if == ("result[0]=[{}, {'a'}]",)
     assert reason.verify()
+
+
+def test_a_named_computation_holds_its_arguments():
+    text = """
+    sdy.mesh @mesh = <["x"=2, "y"=4]>
+    func.func @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+        -> tensor<8x8xf32> {
+      %0 = sdy.named_computation<"inner">(%a) in_shardings=[<@mesh, [{}, {"y"}]>]
+          out_shardings=[<@mesh, [{}, {}]>] (%b: tensor<8x8xf32>) {
+        %1 = stablehlo.tanh %b : tensor<8x8xf32>
+        sdy.return %1 : tensor<8x8xf32>
+      } : (tensor<8x8xf32>) -> tensor<8x8xf32>
+      return %0 : tensor<8x8xf32>
+    }"""
+    reasons = list(sdy.explain(text).reasons())
+    assert all(reason.verify() for reason in reasons)
+    (held,) = (each for each in reasons if each.kind == "constrained")
+    assert held.axis == "x"
+    assert held.text == 'held by the call of @inner (-:5:12): <@mesh, [{}, {"y"}]>'
+    assert str(held.remedy) == "change the shardings of the named computation"
+
+
+def test_no_remedy_annotates_an_element_of_a_tuple():
+    text = """
+    sdy.mesh @mesh = <["x"=2]>
+    func.func @main(%a: tuple<tensor<8xf32>, tensor<8xf32>>, %b: tensor<8xf32>) -> tensor<8xf32> {
+      %0 = stablehlo.get_tuple_element %a[1]
+          : (tuple<tensor<8xf32>, tensor<8xf32>>) -> tensor<8xf32>
+      %1 = stablehlo.add %0, %b : tensor<8xf32>
+      return %1 : tensor<8xf32>
+    }"""
+    for reason in sdy.explain(text).reasons():
+        assert reason.verify()
+        assert all(each.startswith(("%1=", "%0=")) for each in reason.remedy.what_if)
+
+
+def test_values_on_a_single_device_waste_no_memory():
+    text = """
+    sdy.mesh @mesh = <["x"=2]>
+    sdy.mesh @single = <[], device_ids=[1]>
+    func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
+        -> tensor<8xf32> {
+      %0 = stablehlo.custom_call @xla_ffi_python_cpu_callback(%a)
+          {has_side_effect = true, sdy.sharding = #sdy.sharding_per_value<[<@single, []>]>}
+          : (tensor<8xf32>) -> tensor<8xf32>
+      %1 = stablehlo.tanh %0 : tensor<8xf32>
+      return %1 : tensor<8xf32>
+    }"""
+    assert [each.name for each in sdy.explain(text).replicated()] == ["result 0 of stablehlo.tanh"]
