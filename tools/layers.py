@@ -111,7 +111,7 @@ BUDGETS = {
     "pipeline": 2_590,
     "pipelines": 830,
     "processes": 550,
-    "propagation": 6_270,
+    "propagation": 6_280,
     "rules": 3_550,
     "schedules": 1_670,
     "shard": 1_430,

@@ -648,6 +648,32 @@ def test_no_remedy_annotates_an_element_of_a_tuple():
         assert all(each.startswith(("%1=", "%0=")) for each in reason.remedy.what_if)
 
 
+def test_a_maximum_does_not_sum():
+    text = """
+    sdy.mesh @mesh = <["x"=2]>
+    func.func @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+                    %init: tensor<f32>) -> tensor<8xf32> {
+      %0 = stablehlo.reduce(%a init: %init) applies stablehlo.maximum across dimensions = [0]
+          : (tensor<8x8xf32>, tensor<f32>) -> tensor<8xf32>
+      return %0 : tensor<8xf32>
+    }"""
+    explained = sdy.explain(text)
+    assert "reduces over the dimension in which %a has it" in explained.value("%0").axes["x"].text
+
+
+def test_a_root_is_named_once():
+    """Both dimensions of the argument are tied to each other by a product with its transpose."""
+    text = """
+    sdy.mesh @mesh = <["x"=2]>
+    func.func @main(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
+      %0 = stablehlo.transpose %a, dims = [1, 0] : (tensor<8x8xf32>) -> tensor<8x8xf32>
+      %1 = stablehlo.add %a, %0 : tensor<8x8xf32>
+      return %1 : tensor<8x8xf32>
+    }"""
+    reason = sdy.explain(text).value("%1").axes["x"].text
+    assert "dimension 0 (size 8) is that of %a, result 0 of @main;" in reason
+
+
 def test_values_on_a_single_device_waste_no_memory():
     text = """
     sdy.mesh @mesh = <["x"=2]>
