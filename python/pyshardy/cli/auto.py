@@ -35,6 +35,7 @@ from pyshardy.cli.output import check_outputs, write_report
 from pyshardy.cli.tool import Parser, Tool, entry_point
 
 if TYPE_CHECKING:
+    from mlir_sdy.host import ir
     from pyshardy.auto.plans.pareto import Pareto
     from pyshardy.auto.plans.plan import Constraints, ShardingPlan
     from pyshardy.auto.solvers.solver import Progress
@@ -141,11 +142,13 @@ parser = partial(
 """Makes the parser of the command line."""
 
 
-def _costs(arguments: AutoFlags, hardware: Hardware) -> CostModel | None:
+def _costs(arguments: AutoFlags, hardware: Hardware, module: ir.Module) -> CostModel | None:
     """Return the costs that flags ask for in place of the objective; None without these flags."""
+    from mlir_sdy.symbols import meshes_of  # noqa: PLC0415
     from pyshardy.auto.strategies.costs import HardwareCosts, PricedBytes, read_measured  # noqa: PLC0415
 
-    costs = read_measured(arguments.measured, hardware) if arguments.measured else None
+    mesh = next((mesh for mesh in meshes_of(module).values() if mesh.axes), None)
+    costs = read_measured(arguments.measured, hardware, mesh) if arguments.measured else None
     if arguments.byte_price:
         return PricedBytes(costs or HardwareCosts(hardware), arguments.byte_price)
     return costs
@@ -190,7 +193,7 @@ def _run(arguments: AutoFlags, tool: Tool) -> int:
             gap=arguments.gap,
             solver=arguments.solver,
             overlap=cast("Overlap", arguments.overlap),
-            costs=_costs(arguments, hardware),
+            costs=_costs(arguments, hardware, module),
             progress=_show,
             cache=arguments.cache,
         )

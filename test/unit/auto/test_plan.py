@@ -236,6 +236,22 @@ def test_measured_collectives(tmp_path):
     path.write_text("kind,axis,bytes\n")
     with pytest.raises(sdy.UsageError, match="the column 'seconds' is missing"):
         read_measured(path, hardware)
+    path.write_text("kind,axis,bytes,seconds\nall_reduce,modl,10,1\n")
+    with pytest.raises(sdy.UsageError, match="2:1: error: the mesh has no axis 'modl'; did you"):
+        read_measured(path, hardware, sdy.Mesh({"data": 2, "model": 4}))
+    program = tmp_path / "mlp.mlir"
+    program.write_text(MLP)
+    assert main([str(program), f"--measured={path}"]) == 1
+    path.write_text("kind,axis,bytes,seconds\nall_reduce,model,10,1\nall_reduce,model,10,2\n")
+    with pytest.raises(sdy.UsageError, match="3:1: error: 'all_reduce' has two times for 10"):
+        read_measured(path, hardware)
+
+
+def test_a_plan_without_shardings_by_name(tmp_path):
+    path = tmp_path / "plan.json"
+    path.write_text('{"shardings": []}')
+    with pytest.raises(sdy.UsageError, match="it isn't a JSON file of a plan"):
+        sdy.ShardingPlan.load(path)
 
 
 def test_measured_operations(tmp_path):

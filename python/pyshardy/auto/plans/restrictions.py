@@ -149,13 +149,14 @@ class SavedPlan:
         """
         try:
             entries = json.loads(Path(path).read_text(encoding="utf-8"))
+            entries["shardings"].items()  # an AttributeError else
             known: Any = {"untied_bound": None, **entries}  # older files have no such entry
             return cls(**{name: known[name] for name in cls.__slots__})
         except KeyError as missing:
             reason = f"it has no entry {missing}"
         except OSError as refusal:
             reason = refusal.strerror or str(refusal)
-        except (ValueError, TypeError) as malformed:
+        except (AttributeError, ValueError, TypeError) as malformed:
             reason = f"it isn't a JSON file of a plan: {malformed}"
         raise UsageError(error(f"cannot read the plan '{path}': {reason}"))
 
