@@ -90,7 +90,7 @@ Layers in one pair of brackets are siblings, which do not import each other.
 """
 
 BUDGETS = {
-    "auto": 12_200,
+    "auto": 12_230,
     "backends": 8_050,
     "caching": 730,
     "calibration": 1_540,
@@ -117,7 +117,7 @@ BUDGETS = {
     "shard": 1_430,
     "sizes": 2_190,
     "testing": 360,
-    "timeline": 2_990,
+    "timeline": 3_010,
 }
 """The most lines of each package of `pyshardy`.
 

@@ -130,3 +130,35 @@ def test_elements_of_tuples_are_sharded():
     plan = sdy.auto_shard(sdy.parse(text))
     assert [str(each) for each in plan.shardings.values()] == ['<@mesh, [{"x"}, {}]>'] * 2
     assert plan.check().difference == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (
+            """
+            sdy.mesh @mesh = <["x"=2, "y"=4]>
+            sdy.mesh @other = <["z"=8]>
+            func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>},
+                            %b: tensor<8xf32> {sdy.sharding = #sdy.sharding<@other, [{"z"}]>})
+                -> tensor<8xf32> {
+              %0 = stablehlo.add %a, %b : tensor<8xf32>
+              return %0 : tensor<8xf32>
+            }""",
+            "takes one mesh, but shardings of the program aren't on",
+        ),
+        (
+            """
+            sdy.mesh @mesh = <["x"=2]>
+            func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+              cf.br ^bb1(%a : tensor<4xf32>)
+            ^bb1(%b: tensor<4xf32>):
+              return %b : tensor<4xf32>
+            }""",
+            "takes no function with several blocks",
+        ),
+    ],
+)
+def test_programs_that_are_refused(text, problem):
+    with pytest.raises(sdy.UsageError, match=problem):
+        sdy.auto_shard(sdy.parse(text))

@@ -11,14 +11,16 @@ from typing import Literal, TypeAlias
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir, location_of
-from mlir_sdy.model import Mesh
+from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.suggest import did_you_mean
+from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
 from mlir_sdy.values import get_sharding, result_shardings
 from pyshardy.auto.strategies.costs import CostModel, HardwareCosts, SentBytes
 from pyshardy.cost.hardware import Hardware
 from pyshardy.display import bytes_of_text
 from pyshardy.irtools.functions import entry_block, functions_of
+from pyshardy.irtools.shardings import any_sharding
 
 Objective: TypeAlias = Literal["time", "bytes"]
 
@@ -111,11 +113,35 @@ def check_static_shapes(module: ir.Module) -> None:
     """
     for function in functions_of(module):
         block = entry_block(function)
+        if len(function.regions[0].blocks) > 1:
+            message = "automatic sharding takes no function with several blocks"
+            raise UsageError(error(message, location_of(function.location)))
         for number, argument in enumerate(block.arguments if block is not None else ()):
             _check_type(argument.type, f"argument {number}", function)
     for operation, name in named_operations_in(module, leaving_out=SCALAR_BODIES):
         for result in operation.results:
             _check_type(result.type, f"a result of {name}", operation)
+
+
+def check_meshes(module: ir.Module, mesh: Mesh) -> None:
+    """Check that all shardings of a program that have axes are on meshes with equal axes.
+
+    Raises:
+        UsageError: one isn't.
+    """
+    meshes = meshes_of(module)
+
+    def is_on_another(sharding: TensorSharding) -> bool:
+        name = sharding.mesh_or_ref
+        own = meshes[name] if isinstance(name, str) else name
+        return bool(own.axes) and own.axes != mesh.axes
+
+    if any_sharding(module, is_on_another):
+        message = (
+            f"automatic sharding takes one mesh, but shardings of the program aren't on {mesh}"
+        )
+        advice = "shard it on that mesh alone, or drop them by '--free', or 'fixed=False'"
+        raise UsageError(error(f"{message}: {advice}", location_of(module.operation.location)))
 
 
 def check_complete(main: ir.Operation, block: ir.Block) -> None:

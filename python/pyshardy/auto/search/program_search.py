@@ -43,6 +43,7 @@ from pyshardy.auto.search.options import (
     SearchOptions,
     check_axes,
     check_complete,
+    check_meshes,
     check_static_shapes,
 )
 from pyshardy.auto.search.ties import break_ties, precedence
@@ -125,6 +126,7 @@ class Search:
         self.main = main
         self.arguments = list(block.arguments)
         if options.fixed:
+            check_meshes(self.module, self.mesh)
             check_complete(main, block)
         orders = _orders_in(self.module) if options.fixed else frozenset[AxisTuple]()
         choices = AxisChoices(
