@@ -26,8 +26,17 @@ def meshes_unchanged() -> AbstractContextManager[None]:
 
 def enclosing_module(operation: ir.Operation | ir.OpView) -> ir.Operation | None:
     """The nearest `builtin.module` around `operation`, or `operation` itself if it is one."""
+    return _enclosing(operation, "builtin.module")
+
+
+def enclosing_function(operation: ir.Operation | ir.OpView) -> ir.Operation | None:
+    """The function around `operation`, or `operation` itself if it is one."""
+    return _enclosing(operation, "func.func")
+
+
+def _enclosing(operation: ir.Operation | ir.OpView, name: str) -> ir.Operation | None:
     candidate: ir.Operation | None = operation.operation
-    while candidate is not None and candidate.name != "builtin.module":
+    while candidate is not None and candidate.name != name:
         candidate = None if candidate.parent is None else candidate.parent.operation
     return candidate
 

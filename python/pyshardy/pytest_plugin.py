@@ -7,6 +7,7 @@ uses the fixture.
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -48,8 +49,10 @@ def sdy_contract(request: pytest.FixtureRequest) -> CheckContract:
 
     Its arguments are those of `pyshardy.testing.assert_communication`, and `golden`: a file, from
     the folder of the test, with the collectives that the program must have. `--sdy-update` writes
-    it. With `golden`, limits aren't needed.
+    it. With `golden`, limits aren't needed. Warnings, such as of a limit that always holds, are
+    those of pytest.
     """
+    from mlir_sdy.diagnostics import collect  # noqa: PLC0415 (loads the host)
     from pyshardy.testing import (  # noqa: PLC0415 (loads the host)
         assert_communication,
         assert_equals_golden,
@@ -61,10 +64,14 @@ def sdy_contract(request: pytest.FixtureRequest) -> CheckContract:
     ) -> MeasuredProgram:
         __tracebackhide__ = True
         limits = {"contract", "at_most", "no_axes", "max_bytes", "max_memory"}
-        if golden is None or limits & keywords.keys():
-            measured = assert_communication(program, *args, **keywords)
-        else:
-            measured = measure_communication(program, *args, **keywords)
+        has_limits = golden is None or limits & keywords.keys()
+        measure = assert_communication if has_limits else measure_communication
+        with collect() as told:
+            try:
+                measured = measure(program, *args, **keywords)
+            finally:  # pytest drops what tests that pass print
+                for each in told:
+                    warnings.warn(str(each), stacklevel=2)
         if golden is not None:
             folder = Path(request.path).parent
             update = bool(request.config.getoption(_UPDATE))

@@ -40,14 +40,6 @@ CALL = "mpmd.call"
 FOR = "mpmd.for"
 
 
-def enclosing_function(operation: ir.Operation | ir.OpView) -> ir.Operation | None:
-    """Return the function around an operation, or the operation itself if it is one."""
-    found: ir.Operation | None = operation.operation
-    while found is not None and found.name != "func.func":
-        found = None if found.parent is None else found.parent.operation
-    return found
-
-
 def topology_of(function: ir.Operation) -> Topology | None:
     """Return the topology of a function; None without a valid attribute."""
     attribute = function.attributes.get(TOPOLOGY)

@@ -15,13 +15,13 @@ from mlir_sdy.mpmd.reading import (
     FOR,
     TOPOLOGY,
     body_of,
-    enclosing_function,
     mesh_name_of,
     topology_of,
 )
 from mlir_sdy.mpmd.values import MEMORY_KINDS, MeshReduction, NamedMesh, Topology
 from mlir_sdy.ods.mpmd_tables import OPERATIONS
 from mlir_sdy.suggest import did_you_mean
+from mlir_sdy.symbols import enclosing_function
 from mlir_sdy.verify.operations import Verifier, trait_of
 from mlir_sdy.verify.sharding import check_sharding
 from mlir_sdy.verify.violation import ConstraintViolation

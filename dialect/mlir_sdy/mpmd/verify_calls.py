@@ -13,13 +13,13 @@ from mlir_sdy.mpmd.reading import (
     CALL,
     FOR,
     MESH_SHAPE,
-    enclosing_function,
     is_entry_point,
     is_mpmd_function,
     mesh_name_of,
 )
 from mlir_sdy.mpmd.verify import check_global_types, mesh_in, topology_around
 from mlir_sdy.suggest import did_you_mean
+from mlir_sdy.symbols import enclosing_function
 from mlir_sdy.traversal import named_operations_in
 from mlir_sdy.verify.violation import ConstraintViolation
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from mlir_sdy.diagnostics import emit, warning, wrong_type
+from mlir_sdy.diagnostics import UsageError, emit, error, warning, wrong_type
 from mlir_sdy.model import Mesh
 from mlir_sdy.model.mesh import MeshWithNames
+from mlir_sdy.symbols import meshes_of
 from pyshardy.any_program import Program, is_function, is_of_torch, module_of
 from pyshardy.auto.plans.plan import Constraints, ShardingPlan
 from pyshardy.auto.search.options import HIDE, Objective, SearchOptions, cost_model
@@ -117,10 +118,16 @@ def auto_shard(
         hide=hide,
     )
     has_own_costs = costs is None
+    if objective == "bytes" and not has_own_costs:
+        raise UsageError(error("the objective 'bytes' has costs of its own: give no others"))
     costs = cost_model(objective, model) if costs is None else costs
     if mesh is not None:
         module = copy_of(module)
         declare_meshes(module, (), Mesh.of(mesh))
+        declared = meshes_of(module).values()
+        if Mesh.of(mesh).axes not in [each.axes for each in declared]:
+            own = ", ".join(str(each) for each in declared if each.axes)
+            raise UsageError(error(f"the program has another mesh than {Mesh.of(mesh)}: {own}"))
     dynamic = None
     if takes_sizes(module, {"hints": hints}):
         dynamic, module = at_hints(module, hints or {})

@@ -676,13 +676,17 @@ def main() -> int:
     options = parser.parse_args()
     end_as_by_keyboard()
     try:
+        if not 0 <= options.seconds < math.inf:
+            raise ValueError(f"--seconds is {options.seconds}: expected a number of at least 0")
         mesh = mesh_of(options.mesh)
         if options.distributed:
             _jax().distributed.initialize()
         else:
             use_cpu_devices(math.prod(mesh.values()))
+        if _jax().process_index() == 0:
+            Path(options.output).open("a").close()  # fails before the time is spent
         found, is_first = measure_with_jax(mesh, options.seconds)
-    except ValueError as reason:
+    except (OSError, ValueError) as reason:
         print(f"{sys.argv[0]}: {reason}", file=sys.stderr)
         return 1
     if is_first:

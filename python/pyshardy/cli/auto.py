@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal, cast
 
+from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.cli.flags import (
     CACHE,
     HARDWARE_FORM,
@@ -30,10 +31,11 @@ from pyshardy.cli.flags import (
     argument,
     flag,
 )
-from pyshardy.cli.output import write_report
+from pyshardy.cli.output import check_outputs, write_report
 from pyshardy.cli.tool import Parser, Tool, entry_point
 
 if TYPE_CHECKING:
+    from mlir_sdy.host import ir
     from pyshardy.auto.plans.pareto import Pareto
     from pyshardy.auto.plans.plan import Constraints, ShardingPlan
     from pyshardy.auto.solvers.solver import Progress
@@ -140,11 +142,13 @@ parser = partial(
 """Makes the parser of the command line."""
 
 
-def _costs(arguments: AutoFlags, hardware: Hardware) -> CostModel | None:
+def _costs(arguments: AutoFlags, hardware: Hardware, module: ir.Module) -> CostModel | None:
     """Return the costs that flags ask for in place of the objective; None without these flags."""
+    from mlir_sdy.symbols import meshes_of  # noqa: PLC0415
     from pyshardy.auto.strategies.costs import HardwareCosts, PricedBytes, read_measured  # noqa: PLC0415
 
-    costs = read_measured(arguments.measured, hardware) if arguments.measured else None
+    mesh = next((mesh for mesh in meshes_of(module).values() if mesh.axes), None)
+    costs = read_measured(arguments.measured, hardware, mesh) if arguments.measured else None
     if arguments.byte_price:
         return PricedBytes(costs or HardwareCosts(hardware), arguments.byte_price)
     return costs
@@ -163,6 +167,11 @@ def _run(arguments: AutoFlags, tool: Tool) -> int:
     from pyshardy.cost.hardware import report_hardware_of  # noqa: PLC0415
     from pyshardy.irtools.named_values import NamedValues  # noqa: PLC0415
 
+    if arguments.fit and not arguments.memory:
+        raise UsageError(error("'--fit' needs the memory of a device: --memory"))
+    if arguments.objective == "bytes" and (arguments.measured or arguments.byte_price):
+        raise UsageError(error("'--measured' and '--byte-price' are for '--objective=time'"))
+    check_outputs(arguments.html, arguments.save, arguments.output)
     hardware = report_hardware_of(arguments.hardware)
     module = read_program(arguments.file, tool, arguments.mesh, arguments.size)
     check_axes("--fix", arguments.fix, module, tool)
@@ -184,7 +193,7 @@ def _run(arguments: AutoFlags, tool: Tool) -> int:
             gap=arguments.gap,
             solver=arguments.solver,
             overlap=cast("Overlap", arguments.overlap),
-            costs=_costs(arguments, hardware),
+            costs=_costs(arguments, hardware, module),
             progress=_show,
             cache=arguments.cache,
         )

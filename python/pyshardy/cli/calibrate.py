@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.cli.flags import MESH_FORM, flag
-from pyshardy.cli.output import write_report
+from pyshardy.cli.output import check_outputs, write_report
 from pyshardy.cli.tool import Parser, Tool, entry_point
 
 if TYPE_CHECKING:
@@ -78,7 +78,11 @@ def _run(arguments: CalibrateFlags, tool: Tool) -> int:
     if arguments.output and not arguments.output.endswith(".toml"):
         message = f"'-o {arguments.output}': the name of a hardware file ends with .toml"
         raise UsageError(error(message))
+    check_outputs(arguments.measurements, arguments.output)
     if arguments.script:
+        if arguments.mesh or arguments.distributed or arguments.source or arguments.output:
+            message = "the script has flags of its own: give '--mesh', '--seconds' and '-o' to it"
+            raise UsageError(error(message))
         from pathlib import Path  # noqa: PLC0415
 
         from pyshardy.calibration import measuring  # noqa: PLC0415

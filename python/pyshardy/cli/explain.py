@@ -169,18 +169,28 @@ parser = partial(
 """Makes the parser of the command line."""
 
 
+_OF_ONE_PROGRAM = (
+    *("against_xla", "check", "collectives", "diff", "html", "model_explorer", "replicated"),
+    *("timeline", "trace"),
+)
+"""The flags that ask about the program as it is."""
+
+
 def _run(arguments: ExplainFlags, tool: Tool) -> int:
     for spelling, given in (("--what-if", arguments.what_if), ("--advise", arguments.advise)):
         if given and arguments.schedule:
             message = f"'{spelling}' is for annotated programs: it can't be combined with"
             advice = "add a 'manual' tactic to the schedule instead"
             raise UsageError(error(f"{message} '--schedule'; {advice}"))
-        if given and arguments.timeline:
-            message = f"'--timeline' can't be combined with '{spelling}'"
-            raise UsageError(error(f"{message}, which compares other programs: run each alone"))
+        for other in _OF_ONE_PROGRAM if given else ():
+            if getattr(arguments, other):
+                message = f"'--{other.replace('_', '-')}' can't be combined with '{spelling}'"
+                raise UsageError(error(f"{message}, which compares other programs: run each alone"))
         if given and arguments.overlap != "none":
             message = f"'--overlap' can't be combined with '{spelling}'"
             raise UsageError(error(f"{message}, which compares programs without overlap"))
+    if arguments.what_if and arguments.advise:
+        raise UsageError(error("'--what-if' and '--advise' try other shardings: run each alone"))
     if arguments.diff_hardware:
         _check_alone(arguments)
     if arguments.overlap != "none" and arguments.schedule:

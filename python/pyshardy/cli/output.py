@@ -9,10 +9,11 @@ import os
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from mlir_sdy.diagnostics import UsageError, error
-from mlir_sdy.files import refusal_text, write_file
+from mlir_sdy.files import file_access, refusal_text, write_file
 from mlir_sdy.stages import VERIFYING, current_depth, listening, stage
 
 if TYPE_CHECKING:
@@ -92,6 +93,21 @@ def write_output(file: str, data: bytes) -> None:
         sys.stdout.buffer.flush()
         return
     write_file(file, data)
+
+
+def check_outputs(*files: str | None) -> None:
+    """Check, before long work, that its files can be written, if any are given.
+
+    Raises:
+        UsageError: one can't.
+    """
+    for path in (Path(file) for file in files if file and file != "-"):
+        is_new = not path.exists()
+        if is_new or path.is_file() or path.is_dir():  # others may wait for a reader
+            with file_access(f"write output file '{path}'"):
+                path.open("ab").close()
+            if is_new:
+                path.unlink()
 
 
 def write_report(file: str, text: str) -> None:

@@ -65,6 +65,7 @@ class Tool:
             if signal.getsignal(signal.SIGINT) not in (signal.SIG_IGN, signal.SIG_DFL):
                 signal.signal(signal.SIGINT, signal.default_int_handler)
         self._crash_report: CrashReport | None = None
+        self._standard_input: bytes | None = None
         self._frees_objects = True
 
     def run(
@@ -183,7 +184,9 @@ class Tool:
                 return Path(file).read_bytes()
             if sys.stdin is None:
                 raise UsageError(error("cannot read standard input: it is closed"))
-            data = sys.stdin.buffer.read()
+            if self._standard_input is not None:  # a tool may read its program again
+                return self._standard_input
+            data = self._standard_input = sys.stdin.buffer.read()
         if self._crash_report is not None:
             self._crash_report.keep_standard_input(data)
         return data

@@ -57,6 +57,7 @@ class PlacedCollective:
         places: the scopes, source files and lines, and values that it belongs to.
         text: the collective with its reasons, for messages.
         is_peeled: whether it is one more copy of a collective of a loop, which isn't counted.
+        is_often: whether it is in a loop of an unknown number of iterations: its bytes count once.
     """
 
     kind: str
@@ -66,6 +67,7 @@ class PlacedCollective:
     places: tuple[str, ...]
     text: str
     is_peeled: bool = False
+    is_often: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +128,9 @@ _OF_OPERATIONS = ("operand ", "result ")
 """The beginnings of patterns that match collectives by the operations around them."""
 _LIMIT = re.compile(
     rf"(?:no|at most\s+(?:{AMOUNT}|(?P<size>[^;]*?[*+(][^;]*?)\s+bytes))"
-    r"(?:(?:\s+of)?\s+(?!along\b|in\b)(?P<kind>\w+))?"
+    r"(?:(?:\s+of)?\s+(?!along\b|in\b)(?P<kind>[\w-]+))?"
     r"(?:\s+along\s+(?P<axis>\S+))?"
-    r"(?:\s+in\s+(?P<scope>\S.*))?"
+    r"(?:\s+in\s+(?P<scope>(?!.*\salong\s)\S.*))?"
 )
 
 
@@ -182,7 +184,11 @@ class Limit:
             raise UsageError(error(f"'{self}': the mesh has no axis '{self.axis}'{hint}"))
 
     def check_scope(self, program: MeasuredProgram) -> None:
-        """Emit a warning if the pattern of the limit matches nothing: it would always hold."""
+        """Warn if the pattern of the limit matches nothing, or bytes depend on unknown loops."""
+        often = sum(each.is_often and self.applies_to(each) for each in program.collectives)
+        if often and self.nbytes is not None:
+            message = f"'{self}' counts the bytes of one iteration: {counted(often, 'collective')}"
+            emit(warning(f"{message} in loops whose number of iterations is unknown"))
         scope = self.scope
         if scope is None or program.known_places is None or scope.startswith(_OF_OPERATIONS):
             return
@@ -281,17 +287,17 @@ class Contract:
             UsageError: there is no such kind, or a size or a text is invalid.
         """
         _check_mappings(at_most=at_most, no_axes=no_axes)
-        others = cls.parse("\n".join(limits)) if limits else cls()
-        found = [Limit(count, kind=_kind(kind)) for kind, count in (at_most or {}).items()]
+        texts = limits if isinstance(limits, str) else "\n".join(limits)
+        found = [Limit(_count(count), kind=_kind(kind)) for kind, count in (at_most or {}).items()]
         found += [
             Limit(0, kind=_kind(kind), axis=axis)
             for axis, kinds in (no_axes or {}).items()
-            for kind in kinds
+            for kind in ((kinds,) if isinstance(kinds, str) else kinds)
         ]
         if max_bytes is not None:
             found.append(Limit(nbytes=_bytes_of(max_bytes)))
-        memory = others.max_memory if max_memory is None else _bytes_of(max_memory)
-        return cls((*found, *others.limits), memory)
+        own = cls(tuple(found), None if max_memory is None else _bytes_of(max_memory))
+        return own.merged(cls.parse(texts)) if texts else own
 
     @classmethod
     def parse(cls, text: str) -> Contract:
@@ -315,7 +321,7 @@ class Contract:
             is_size = bool(unit or found["size"])
             nbytes = _bytes_of(found["size"] or f"{number}{unit}") if is_size else None
             if kind == _MEMORY and is_size and found["axis"] is None and found["scope"] is None:
-                memory = nbytes
+                memory = cls(max_memory=memory).merged(cls(max_memory=nbytes)).max_memory
             elif kind is None and not is_size:
                 raise _unknown_limit(part)
             else:
@@ -325,7 +331,7 @@ class Contract:
                     Limit(
                         None if is_size else int((number or "0").replace(",", "")),
                         nbytes,
-                        None if kind is None or kind in _ALL_KINDS else _kind(kind),
+                        None if kind is None else _kind(kind),
                         found["axis"] and found["axis"].strip('"'),
                         found["scope"],
                     )
@@ -401,7 +407,16 @@ def _check_mappings(**given: object) -> None:
             raise wrong_type("Contract.of", f"a dictionary as '{name}', such as {example}", value)
 
 
-def _kind(name: str) -> str:
+def _count(count: object) -> int:
+    if type(count) is not int or count < 0:
+        raise wrong_type("Contract.of", "whole numbers of collectives as 'at_most'", count)
+    return count
+
+
+def _kind(name: str) -> str | None:
+    """Return the name of a kind; None for all kinds."""
+    if name in _ALL_KINDS:
+        return None
     name = name.replace("-", "_")
     if name not in KINDS:
         hint = did_you_mean(name, (*KINDS, *_ALL_KINDS)) or f"; the kinds are {', '.join(KINDS)}"
@@ -423,6 +438,8 @@ def _bytes_of(text: int | str) -> Number:
     Raises:
         UsageError: the text is neither.
     """
+    if type(text) not in (int, str) or (isinstance(text, int) and text < 0):
+        raise wrong_type("Contract.of", "bytes such as 8000 or '8MB'", text)
     if isinstance(text, int) or not re.search(r"[*+(]", text):
         return bytes_of_text(text)
     return number_of(Size.parse(text))

@@ -7,14 +7,15 @@
 2. The choice turns where another factor is a power of two times as large, up to 1,024 times: of all
    factors the one with the least such size is told.
 
-Reshards that later passes move or share, and loops, aren't considered.
+Loops aren't considered. Where later passes have moved, shared or merged the collectives of a way,
+it isn't told: see `Comparison.in_program`.
 """
 
 from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from mlir_sdy.host import ir
@@ -34,6 +35,8 @@ _MOST_SCALED = 10
 """The most doublings of a size."""
 
 _POSITION = re.compile(r"<tensor (\d+)>")
+
+_RESULT = "the result"
 
 _MOST_SHOWN = 3
 """The most alternatives of a text."""
@@ -83,12 +86,25 @@ class Comparison:
         others = self.choices[1 : 1 + _MOST_SHOWN]
         lines = [f"chosen: {self.choices[0]}", f"instead of: {'; '.join(map(str, others))}"]
         lines += filter(None, (self.turn,))
-        preferable = (each for each in others if len(each.kinds) == 1)
-        for each in preferable:
-            (other,) = each.kinds
-            if self.choices[0].kinds != each.kinds:
+        for each in others:
+            if len(each.kinds) == 1 and each.kinds != self.choices[0].kinds:
+                other = min(each.kinds)
                 return [*lines, f"to get the {each.what}: sdy.partition(..., prefer='{other}')"]
         return lines
+
+    def in_program(self, kinds: Set[str], *, is_result_moved: bool) -> Comparison:
+        """Return what holds after the passes that move, share and merge collectives.
+
+        Args:
+            kinds: the kinds of the collectives of the operation's operands and results. Without
+                those of the first way, a later pass has changed what was chosen: nothing is left.
+            is_result_moved: whether later operations require another sharding of a result. What
+                the result takes in another way may merge with that, so it is no turn then.
+        """
+        if self.choices and not self.choices[0].kinds <= kinds:
+            return Comparison(())
+        is_merged = is_result_moved and _RESULT in self.turn
+        return replace(self, turn="") if is_merged else self
 
     def named(self, names: Sequence[str]) -> Comparison:
         """Return the comparison with names in place of `_name(position)`."""
@@ -245,7 +261,7 @@ def _words(alternative: ComparedAxes, num_operands: int) -> str:
     """Return the collectives of an alternative in words."""
     of_kinds: dict[str, dict[str, None]] = {}
     for position, planned in alternative.collectives:
-        name = _name(position) if position < num_operands else "the result"
+        name = _name(position) if position < num_operands else _RESULT
         of_kinds.setdefault(planned.kind, {})[name] = None
     parts = (f"{kind} of {' and '.join(of)}" for kind, of in of_kinds.items())
     return ", ".join(parts) or "no collective"

@@ -36,7 +36,7 @@ from pyshardy.irtools.named_values import (
     operations_with_results,
     result_names,
 )
-from pyshardy.irtools.stablehlo_views import callee_of, symbol_name
+from pyshardy.irtools.stablehlo_views import callee_of, function_type_of, symbol_name
 from pyshardy.propagation.debugging.reasons import ReasonFinder
 from pyshardy.propagation.debugging.record import Record
 
@@ -160,7 +160,9 @@ class Annotated:
         """The arguments and results of all functions, read once."""
         ports: dict[AnnotatedPlace, _Port] = {}
         for function in functions_of(self._module):
-            owner = symbol_name(function)
+            owner, types = symbol_name(function), function_type_of(function)
+            if any(isinstance(each, ir.TupleType) for each in (*types.inputs, *types.results)):
+                continue  # its tuples are tensors in the record
             names = argument_names(function, self._values.text)
             pairs = zip(names, argument_shardings(function), strict=False)  # none of a declaration
             for index, (name, sharding) in enumerate(pairs):

@@ -8,10 +8,11 @@ dimension. Both shardings are traced back to annotations.
 
 from __future__ import annotations
 
-import functools
 import html
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from mlir_sdy.diagnostics import SourceLocation
 from mlir_sdy.host import ir
@@ -32,10 +33,6 @@ _RESHARD = "sdy.reshard"
 
 Place = tuple[int, str]
 """A dimension, and the name of an axis that shards it."""
-
-
-def _nothing_compared() -> Comparison:
-    return Comparison(())
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +83,7 @@ class CollectiveExplanation(Displayed):
     made: Decision | None
     wanted: tuple[Decision, ...]
     in_form: Callable[[str], str] = field(default=str, compare=False)
-    compared: Callable[[], Comparison] = field(default=_nothing_compared, compare=False)
+    compared: Callable[[], Comparison] = field(default=partial(Comparison, ()), compare=False)
 
     @property
     def nbytes_total(self) -> int:
@@ -180,19 +177,33 @@ def explain_collectives(
         hardware: the hardware that the program is partitioned for; without it, there are no
             comparisons.
     """
-    explainer = _Explainer(record, hardware)
+    moves = list(zip(collectives, recorder.of_collectives, strict=True))
+    explainer = _Explainer(record, hardware, moves)
     return tuple(
-        replace(explainer.explain(collective, move), in_form=in_form)
-        for collective, move in zip(collectives, recorder.of_collectives, strict=True)
+        replace(explainer.explain(collective, move), in_form=in_form) for collective, move in moves
     )
 
 
 class _Explainer:
     """Explains moves; remembers what it has found about values."""
 
-    def __init__(self, record: Propagation | None, hardware: Hardware | None):
+    def __init__(
+        self,
+        record: Propagation | None,
+        hardware: Hardware | None,
+        moves: Sequence[tuple[Collective, Move | None]],
+    ):
         self._record = record
         self._hardware = hardware
+        self._kinds = defaultdict[int, set[str]](set)  # of operands and completions
+        self._later_kinds = defaultdict[int, set[str]](set)  # of what later operations require
+        for collective, move in moves:
+            for use in () if move is None else move.uses:
+                self._kinds[id(use.operation)].add(collective.kind)
+            if move and move.value and not isinstance(move.value, ir.BlockArgument):
+                is_later = move.kind is MoveKind.RESHARD
+                kinds = self._later_kinds if is_later else self._kinds
+                kinds[id(move.value.owner.operation)].add(collective.kind)
         self._compared: dict[int, Comparison] = {}
         self._slots: dict[ir.Value, int | None] = {}
         self._operations: dict[int, Decision] = {}
@@ -207,15 +218,12 @@ class _Explainer:
             return CollectiveExplanation(collective, move.kind, made, ())
         if move.kind is MoveKind.REDUCTION:
             made = self._of_contraction(move, collective)
-            value = move.value
-            of_value = None if value is None or isinstance(value, ir.BlockArgument) else value
-            operation = None if of_value is None else of_value.owner.operation
-            compared = functools.partial(self._comparison, operation)
+            value = None if isinstance(move.value, ir.BlockArgument) else move.value
+            compared = partial(self._comparison, value and value.owner.operation)
             return CollectiveExplanation(collective, move.kind, made, (), compared=compared)
         made = self._of_value(move)
         wanted = tuple(self._of_use(use, move) for use in move.uses)
-        user = next((use.operation for use in move.uses), None)
-        compared = functools.partial(self._comparison, user)
+        compared = partial(self._comparison, next((use.operation for use in move.uses), None))
         return CollectiveExplanation(collective, move.kind, made, wanted, compared=compared)
 
     def _comparison(self, operation: ir.Operation | None) -> Comparison:
@@ -228,6 +236,8 @@ class _Explainer:
             names = [self._description(value) for value in values]
             meshes = self._record.engine.program.meshes
             known = compare(operation, meshes, self._hardware, names)
+            kinds, later = self._kinds[id(operation)], self._later_kinds[id(operation)]
+            known = known.in_program(kinds | later, is_result_moved=bool(later))
             self._compared[id(operation)] = known
         return known
 
@@ -246,7 +256,8 @@ class _Explainer:
         sharding = get_sharding(values[-1]) if values else None
         place = user_place(operation.location)
         number = self._number(operation)
-        return Decision(operation.name, place, sharding, _distinct(roots), operation=number)
+        roots = tuple(dict.fromkeys(roots))
+        return Decision(operation.name, place, sharding, roots, operation=number)
 
     def _of_contraction(self, move: Move, collective: Collective) -> Decision:
         """Return the sharding of a contraction, with the roots of its operands' axes."""
@@ -260,7 +271,7 @@ class _Explainer:
             self._description(value),
             user_place(operation.location),
             move.before,
-            _distinct(roots),
+            tuple(dict.fromkeys(roots)),
             operation=self._number(operation),
             value=self._number_of_value(value),
             sources=self._summed(value, names),
@@ -285,9 +296,9 @@ class _Explainer:
         is_argument = isinstance(value, ir.BlockArgument)
         return Decision(
             self._description(value),
-            _place(value),
+            user_place(value.location),
             move.before,
-            _distinct(self._roots_of_places(value, lost, move.before)),
+            tuple(dict.fromkeys(self._roots_of_places(value, lost, move.before))),
             self._refused(value, gained),
             None if is_argument else self._number(value.owner.operation),
             self._number_of_value(value),
@@ -310,17 +321,16 @@ class _Explainer:
             roots = opposed or roots
         refused = [r for value in operation.results for r in self._refused(value, lost)]
         number = self._number(operation)
-        scoped = (
-            None if self._record is None or number is None else (self._record.scoped_name(number))
-        )
-        what = f"operand {use.operand} of {scoped or operation.name}"
-        if operation.name == "func.return":
-            what = f"result {use.operand} of @{_function_name(operation)}"
+        what = f"operand {use.operand} of {operation.name}"
+        if number is not None and self._record is not None:
+            what = f"operand {use.operand} of {self._record.scoped_name(number) or operation.name}"
+        if operation.name == "func.return" and operation.parent:
+            what = f"result {use.operand} of @{symbol_name(operation.parent.operation)}"
         return Decision(
             what,
             user_place(operation.location),
             move.after,
-            _distinct(roots),
+            tuple(dict.fromkeys(roots)),
             tuple(dict.fromkeys(refused)),
             number,
         )
@@ -393,14 +403,11 @@ class _Explainer:
     def _slot(self, value: ir.Value) -> int | None:
         """Return the number of a value's tensor; None if it was not propagated."""
         if value not in self._slots:
-            self._slots[value] = self._find_slot(value)
+            try:
+                self._slots[value] = None if self._record is None else self._record.slot(value)
+            except ValueError:
+                self._slots[value] = None
         return self._slots[value]
-
-    def _find_slot(self, value: ir.Value) -> int | None:
-        try:
-            return None if self._record is None else self._record.slot(value)
-        except ValueError:
-            return None
 
     def _description(self, value: ir.Value) -> str:
         """Return the name of a value; for values that propagation has not seen a description."""
@@ -416,10 +423,6 @@ class _Explainer:
         return None if self._record is None else self._record.later_values.number(value)
 
 
-def _distinct(roots: Iterable[Root]) -> tuple[Root, ...]:
-    return tuple(dict.fromkeys(roots))
-
-
 def _names(collective: Collective) -> set[str]:
     """Return the names of the axes and sub-axes of a collective."""
     axes = collective.axes or ()
@@ -428,8 +431,8 @@ def _names(collective: Collective) -> set[str]:
 
 def _places(sharding: TensorSharding | None) -> set[Place]:
     """Return the pairs of dimensions and axes of a sharding."""
-    per_dim = () if sharding is None else sharding.dim_axes
-    return {(dim, axis.name) for dim, axes in enumerate(per_dim) for axis in axes}
+    dims = enumerate(() if sharding is None else sharding.dim_axes)
+    return {(dim, axis.name) for dim, axes in dims for axis in axes}
 
 
 def _axis_names(sharding: TensorSharding | None) -> set[str]:
@@ -441,21 +444,4 @@ def _description(value: ir.Value) -> str:
         owner = value.owner.owner.operation
         name = f"@{symbol_name(owner)}" if owner.name == "func.func" else owner.name
         return f"argument {value.arg_number} of {name}"
-    return f"{_result(value)} of {value.owner.operation.name}"
-
-
-def _result(value: ir.Value) -> str:
-    return f"result {ir.OpResult(value).result_number}"
-
-
-def _place(value: ir.Value) -> SourceLocation | None:
-    if isinstance(value, ir.BlockArgument):
-        return user_place(value.location)
-    return user_place(value.owner.operation.location)
-
-
-def _function_name(operation: ir.Operation) -> str:
-    parent = operation.parent
-    while parent is not None and parent.operation.name != "func.func":
-        parent = parent.operation.parent
-    return "main" if parent is None else symbol_name(parent.operation)
+    return f"result {ir.OpResult(value).result_number} of {value.owner.operation.name}"

@@ -122,8 +122,7 @@ def _placed(explanation: CollectiveExplanation, scopes: Iterable[str]) -> Placed
     """
     one = explanation.collective
     decisions = [*filter(None, (explanation.made,)), *explanation.wanted]
-    places = [one.location, *(each.location for each in decisions)]
-    place = next((each for each in places if each is not None), None)
+    place = next(filter(None, [one.location, *(each.location for each in decisions)]), None)
     return PlacedCollective(
         one.kind,
         None if one.axes is None else tuple(map(axis_name, one.axes)),
@@ -132,6 +131,7 @@ def _placed(explanation: CollectiveExplanation, scopes: Iterable[str]) -> Placed
         (*scopes, *_places(explanation)),
         str(explanation),
         one.is_peeled,
+        one.repetitions is None,
     )
 
 

@@ -49,6 +49,7 @@ from pyshardy.propagation.debugging.explanation import (
 )
 from pyshardy.propagation.debugging.reason_texts import operation_text, sentence
 from pyshardy.propagation.debugging.reasons import (
+    NAMED_COMPUTATION,
     AxisReason,
     Frontier,
     ReasonFinder,
@@ -357,6 +358,9 @@ class ProgramReasons:
             remedy = self._of_constraint(reason)
         if remedy is not None:
             return remedy
+        names = self.record.engine.program.names
+        if kind is ReasonKind.CONSTRAINED and names[reason.operation or 0] == NAMED_COMPUTATION:
+            return Remedy((), "change the shardings of the named computation")
         shape = self.finder.shape(slot)
         able = [dim for dim in range(len(shape)) if self.finder.can_carry(slot, dim, axis)]
         maker = self.finder.maker(slot)
@@ -413,7 +417,9 @@ class ProgramReasons:
                 if self.finder.is_port(root[0]) and self._can_flow(
                     root, (reason.slot, dim), reason
                 ):
-                    return self._constrained(root[0], reason.axis, root[1])
+                    remedy = self._constrained(root[0], reason.axis, root[1])
+                    if remedy.places:
+                        return remedy
         return None
 
     def _can_flow(self, root: Place, end: Place, reason: AxisReason) -> bool:

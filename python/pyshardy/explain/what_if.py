@@ -54,6 +54,8 @@ from pyshardy.irtools.named_values import (
 from pyshardy.irtools.stablehlo_views import function_type_of
 from pyshardy.partition.types.one_mesh import device_mesh_of
 from pyshardy.propagation.debugging.explanation import with_axis_on
+from pyshardy.sizes.signature import takes_sizes
+from pyshardy.sizes.static_program import static_at
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -281,7 +283,7 @@ def whatif(
         change = sdy.whatif(module).shard("%hidden", ("data", "model"))
 
     Args:
-        program: a program as for `sdy.explain`.
+        program: a program as for `sdy.explain`; one with dynamic sizes is taken at its hints.
         args: its arguments.
         hardware: the hardware that the program is partitioned for, as in `partition`.
         report_hardware: the hardware of the cost estimate; by default `hardware`, or an H100.
@@ -294,6 +296,7 @@ def whatif(
     model = report_hardware_of(hardware, report_hardware)
     check_keywords("whatif", keywords, EXPLAIN_KEYWORDS)
     module, title, _ = annotated_module("whatif", program, args, keywords, with_options=False)
+    module = static_at(module, {}) if takes_sizes(module, {}) else module
     with without_contracts(module):
         return WhatIf(copy_of(module), hardware, model, title)
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from mlir_sdy import assembly
 from mlir_sdy.assembly import asm
-from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.diagnostics import UsageError, emit, error, warning
 from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir
 from mlir_sdy.model import TensorSharding
@@ -25,7 +25,7 @@ from pyshardy.auto.entry import auto_shard
 from pyshardy.cli import auto, calibrate, explain, run, translate
 from pyshardy.cli.mesh_flag import give_mesh
 from pyshardy.cli.opt import all_summaries, help_text, pass_help_text
-from pyshardy.cli.reading import read_shardings
+from pyshardy.cli.reading import at_sizes, read_shardings
 from pyshardy.cli.source_files import SourceFiles
 from pyshardy.contracts import contract as contracts
 from pyshardy.contracts.files import read_contract
@@ -175,7 +175,7 @@ def _module(folder: ServedFolder, request: ProgramRequest) -> ir.Module:
 
 def _explained(folder: ServedFolder, request: ListRequest) -> ExplainedProgram:
     explained = explain_with_contracts(
-        _module(folder, request),
+        _at_hints(_module(folder, request)),
         hardware=folder.file_or_text(request.hardware),
         title=request.program,
     )
@@ -183,7 +183,16 @@ def _explained(folder: ServedFolder, request: ListRequest) -> ExplainedProgram:
 
 
 def _what_if_of(folder: ServedFolder, request: PartitionRequest) -> WhatIf:
-    return whatif(_module(folder, request), hardware=folder.file_or_text(request.hardware))
+    module = _at_hints(_module(folder, request))
+    return whatif(module, hardware=folder.file_or_text(request.hardware))
+
+
+def _at_hints(module: ir.Module) -> ir.Module:
+    """Return a program with static sizes, and say so if it has other ones."""
+    static = at_sizes(module, ())
+    if static is not module:
+        emit(warning("the program has dynamic sizes: all is told for their hints alone"))
+    return static
 
 
 # --- Explanations -------------------------------------------------------------------------------

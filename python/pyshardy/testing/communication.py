@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.files import file_access
+from mlir_sdy.suggest import did_you_mean
 from pyshardy.any_program import Program as ProgramAlone
 from pyshardy.any_program import traced_module
 from pyshardy.backends.xla.preparation import text_to_partition
@@ -157,8 +158,10 @@ def assert_communication(
         )
         both = limits.merged(_contract(contract))
         if both == Contract():
-            advice = "pass a contract, 'at_most' or 'max_bytes'"
-            raise UsageError(error(f"there are no limits: {advice}"))
+            known = ("contract", "at_most", "no_axes", "max_bytes", "max_memory")
+            hints = filter(None, (did_you_mean(each, known) for each in keywords))
+            advice = next(hints, ": pass a contract, 'at_most' or 'max_bytes'")
+            raise UsageError(error(f"there are no limits{advice}"))
         measured = measure_communication(program, *args, **keywords)
         both.warn_of_unknown_places(measured)
         violations = both.violations(measured)

@@ -18,7 +18,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from mlir_sdy.host import ir
+from mlir_sdy.diagnostics import UsageError, error
+from mlir_sdy.host import ir, location_of
 from mlir_sdy.traversal import SCALAR_BODIES
 from pyshardy.backends.donations import aliased_results
 from pyshardy.irtools.functions import ENTRY
@@ -89,7 +90,7 @@ def memory_of(
     fused = kernels_in(table).fused.keys() if fused is None else fused
     peaks = _Peaks(table, fused, orders)
     function = peaks.functions[ENTRY]
-    (block,) = table.blocks[function]
+    block = peaks.only_block(function)
     arguments = sum(table.sizes[value].nbytes for value in block.arguments)
     overwritten = {
         result: block.arguments[index]
@@ -141,9 +142,23 @@ class _Peaks:
     def _of_function(self, name: str) -> int:
         if name not in self._of_functions:
             self._of_functions[name] = 0  # a recursive function is counted once
-            (block,) = self._table.blocks[self.functions[name]]
+            block = self.only_block(self.functions[name])
             self._of_functions[name] = self._of_block(block, {})
         return self._of_functions[name]
+
+    def only_block(self, function: int) -> Block:
+        """Return the block of a function.
+
+        Raises:
+            UsageError: it has none, or several ones, whose order is unknown.
+        """
+        blocks = self._table.blocks.get(function, ())
+        if len(blocks) != 1:
+            what = "several blocks" if blocks else "no body"
+            advice = ": use stablehlo.if, case or while" if blocks else ""
+            message = f"the cost of a function with {what} is unknown{advice}"
+            raise UsageError(error(message, location_of(self._table.operations[function].location)))
+        return blocks[0]
 
 
 # --- Fused operations ----------------------------------------------------------------------------

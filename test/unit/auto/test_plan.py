@@ -236,6 +236,22 @@ def test_measured_collectives(tmp_path):
     path.write_text("kind,axis,bytes\n")
     with pytest.raises(sdy.UsageError, match="the column 'seconds' is missing"):
         read_measured(path, hardware)
+    path.write_text("kind,axis,bytes,seconds\nall_reduce,modl,10,1\n")
+    with pytest.raises(sdy.UsageError, match="2:1: error: the mesh has no axis 'modl'; did you"):
+        read_measured(path, hardware, sdy.Mesh({"data": 2, "model": 4}))
+    program = tmp_path / "mlp.mlir"
+    program.write_text(MLP)
+    assert main([str(program), f"--measured={path}"]) == 1
+    path.write_text("kind,axis,bytes,seconds\nall_reduce,model,10,1\nall_reduce,model,10,2\n")
+    with pytest.raises(sdy.UsageError, match="3:1: error: 'all_reduce' has two times for 10"):
+        read_measured(path, hardware)
+
+
+def test_a_plan_without_shardings_by_name(tmp_path):
+    path = tmp_path / "plan.json"
+    path.write_text('{"shardings": []}')
+    with pytest.raises(sdy.UsageError, match="it isn't a JSON file of a plan"):
+        sdy.ShardingPlan.load(path)
 
 
 def test_measured_operations(tmp_path):
@@ -421,3 +437,26 @@ def test_the_tool(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(importlib.import_module("pyshardy.auto.entry"), "auto_shard", None)
     assert main([str(source), "--explain=ups", "--no-guard"]) == 1
     assert "no value 'ups'" in capsys.readouterr().err, "before the search"
+
+
+@pytest.mark.parametrize(
+    ("flags", "problem"),
+    [
+        (["--fit"], "'--fit' needs the memory of a device: --memory"),
+        (["--objective=bytes", "--byte-price=1e-9"], "are for '--objective=time'"),
+        (["--timeout=0", "-o", "/nowhere/plan.mlir"], "file '/nowhere/plan.mlir': No such file"),
+        (["--timeout=0", "--save=/"], "cannot write output file '/': Is a directory"),
+    ],
+)
+def test_flags_that_fail_before_the_search(flags, problem, tmp_path, capsys):
+    path = tmp_path / "mlp.mlir"
+    path.write_text(MLP)
+    assert main([str(path), *flags]) == 1
+    assert problem in capsys.readouterr().err
+
+
+def test_costs_do_not_replace_the_objective_bytes():
+    """The plan would tell seconds as bytes."""
+    costs = HardwareCosts(sdy.load_hardware("h100"))
+    with pytest.raises(sdy.UsageError, match="has costs of its own"):
+        sdy.auto_shard(sdy.parse(MLP), objective="bytes", costs=costs)

@@ -539,3 +539,30 @@ def test_no_such_hardware(tmp_path):
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(UsageError, match=r"hardware file '.*binary.toml': it is not UTF-8 text"):
         load_hardware(str(tmp_path / "binary.toml"))
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        (
+            """
+              cf.br ^bb1(%a : tensor<4xf32>)
+            ^bb1(%b: tensor<4xf32>):
+              return %b : tensor<4xf32>""",
+            "several blocks is unknown: use stablehlo.if",
+        ),
+        (
+            """
+              %0 = func.call @outer(%a) : (tensor<4xf32>) -> tensor<4xf32>
+              return %0 : tensor<4xf32>""",
+            "no body is unknown",
+        ),
+    ],
+)
+def test_functions_of_unknown_cost(context, body, problem):
+    text = f"""
+    func.func private @outer(tensor<4xf32>) -> tensor<4xf32>
+    func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {{{body}
+    }}"""
+    with pytest.raises(UsageError, match=f"error: the cost of a function with {problem}"):
+        resource_use_of(parse(text, context))

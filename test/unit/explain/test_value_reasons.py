@@ -423,6 +423,34 @@ def test_a_small_product_says_which_ways_were_compared():
     assert (other.kind, other.nbytes_sent) == ("all_reduce", 1024)
 
 
+def product(rows, columns, *shardings):
+    """Return a product of matrices with 512 contracted elements in which all ports are sharded."""
+    x, w, y = (f"{{sdy.sharding = #sdy.sharding<@mesh, {each}>}}" for each in shardings)
+    return f"""
+    sdy.mesh @mesh = <["data"=2, "model"=4]>
+    func.func @main(%x: tensor<{rows}x512xf32> {x}, %w: tensor<512x{columns}xf32> {w})
+        -> (tensor<{rows}x{columns}xf32> {y}) {{
+      %y = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+        : (tensor<{rows}x512xf32>, tensor<512x{columns}xf32>) -> tensor<{rows}x{columns}xf32>
+      return %y : tensor<{rows}x{columns}xf32>
+    }}"""
+
+
+def test_a_way_that_a_later_pass_changes_is_not_told_as_chosen():
+    text = product(8, 16, '[{"data"}, {}]', '[{"model"}, {"data"}]', '[{"data"}, {"model"}]')
+    found = sdy.explain(text).collectives
+    assert "all_reduce" in {each.collective.kind for each in found}
+    assert "chosen: all_gather of %x, reduce_scatter" not in "".join(map(str, found))
+
+
+def test_a_turn_does_not_tell_what_merges_with_a_later_reshard():
+    """With 256 rows the all-to-all would be part of the all-gather of the returned value."""
+    text = product(8, 128, '[{"model"}, {}]', '[{}, {"model"}]', "[{}, {}]")
+    gather = sdy.explain(text).collectives[0]
+    assert gather.comparison.choices[0].what == "all_gather of %x"
+    assert gather.comparison.turn == ""
+
+
 def _propagated(text):
     module = sdy.parse(text, sdy.Context())
     sdy.propagate(module)
@@ -584,3 +612,78 @@ def test_an_axis_moves_out_of_a_closed_dimension_with_a_priority():
     assert reason.remedy is not None
     assert reason.remedy.what_if == ("result[0]=[{}, {'a'}]",)
     assert reason.verify()
+
+
+def test_a_named_computation_holds_its_arguments():
+    text = """
+    sdy.mesh @mesh = <["x"=2, "y"=4]>
+    func.func @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+        -> tensor<8x8xf32> {
+      %0 = sdy.named_computation<"inner">(%a) in_shardings=[<@mesh, [{}, {"y"}]>]
+          out_shardings=[<@mesh, [{}, {}]>] (%b: tensor<8x8xf32>) {
+        %1 = stablehlo.tanh %b : tensor<8x8xf32>
+        sdy.return %1 : tensor<8x8xf32>
+      } : (tensor<8x8xf32>) -> tensor<8x8xf32>
+      return %0 : tensor<8x8xf32>
+    }"""
+    reasons = list(sdy.explain(text).reasons())
+    assert all(reason.verify() for reason in reasons)
+    (held,) = (each for each in reasons if each.kind == "constrained")
+    assert held.axis == "x"
+    assert held.text == 'held by the call of @inner (-:5:12): <@mesh, [{}, {"y"}]>'
+    assert str(held.remedy) == "change the shardings of the named computation"
+
+
+def test_no_remedy_annotates_an_element_of_a_tuple():
+    text = """
+    sdy.mesh @mesh = <["x"=2]>
+    func.func @main(%a: tuple<tensor<8xf32>, tensor<8xf32>>, %b: tensor<8xf32>) -> tensor<8xf32> {
+      %0 = stablehlo.get_tuple_element %a[1]
+          : (tuple<tensor<8xf32>, tensor<8xf32>>) -> tensor<8xf32>
+      %1 = stablehlo.add %0, %b : tensor<8xf32>
+      return %1 : tensor<8xf32>
+    }"""
+    for reason in sdy.explain(text).reasons():
+        assert reason.verify()
+        assert all(each.startswith(("%1=", "%0=")) for each in reason.remedy.what_if)
+
+
+def test_a_maximum_does_not_sum():
+    text = """
+    sdy.mesh @mesh = <["x"=2]>
+    func.func @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+                    %init: tensor<f32>) -> tensor<8xf32> {
+      %0 = stablehlo.reduce(%a init: %init) applies stablehlo.maximum across dimensions = [0]
+          : (tensor<8x8xf32>, tensor<f32>) -> tensor<8xf32>
+      return %0 : tensor<8xf32>
+    }"""
+    explained = sdy.explain(text)
+    assert "reduces over the dimension in which %a has it" in explained.value("%0").axes["x"].text
+
+
+def test_a_root_is_named_once():
+    """Both dimensions of the argument are tied to each other by a product with its transpose."""
+    text = """
+    sdy.mesh @mesh = <["x"=2]>
+    func.func @main(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
+      %0 = stablehlo.transpose %a, dims = [1, 0] : (tensor<8x8xf32>) -> tensor<8x8xf32>
+      %1 = stablehlo.add %a, %0 : tensor<8x8xf32>
+      return %1 : tensor<8x8xf32>
+    }"""
+    reason = sdy.explain(text).value("%1").axes["x"].text
+    assert "dimension 0 (size 8) is that of %a, result 0 of @main;" in reason
+
+
+def test_values_on_a_single_device_waste_no_memory():
+    text = """
+    sdy.mesh @mesh = <["x"=2]>
+    sdy.mesh @single = <[], device_ids=[1]>
+    func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
+        -> tensor<8xf32> {
+      %0 = stablehlo.custom_call @xla_ffi_python_cpu_callback(%a)
+          {has_side_effect = true, sdy.sharding = #sdy.sharding_per_value<[<@single, []>]>}
+          : (tensor<8xf32>) -> tensor<8xf32>
+      %1 = stablehlo.tanh %0 : tensor<8xf32>
+      return %1 : tensor<8xf32>
+    }"""
+    assert [each.name for each in sdy.explain(text).replicated()] == ["result 0 of stablehlo.tanh"]

@@ -83,3 +83,16 @@ def test_tables(program, capsys):
     shown = capsys.readouterr().out
     for text in ("peak memory", "Different collectives", "all_reduce", "0 -> 1"):
         assert text in shown
+
+
+def test_dynamic_sizes_have_their_hints():
+    text = """
+    sdy.mesh @mesh = <["x"=2]>
+    func.func @main(%a: tensor<?x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+        -> tensor<?x4xf32> {
+      %0 = stablehlo.tanh %a : tensor<?x4xf32>
+      return %0 : tensor<?x4xf32>
+    }"""
+    change = sdy.whatif(text).shard("%a", (None, None))
+    assert change.difference.first.argument_bytes == 64 * 4 * 4
+    assert change.difference.second.argument_bytes == 128 * 4 * 4

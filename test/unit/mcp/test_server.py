@@ -69,6 +69,7 @@ def folder(tmp_path_factory):
     (folder / "crash.mlir").write_text(NESTED)
     (folder / "model.py").write_text(SCRIPT)
     (folder / "passes.py").write_text(PASS)
+    (folder / "dynamic.mlir").write_text(PROGRAM.replace("8x", "?x"))
     (folder / "limits.toml").write_text('limits = ["no all_gather", "at most 1 all_reduce"]\n')
     secret = folder.parent / "secret.mlir"
     secret.write_text(PROGRAM)
@@ -163,6 +164,17 @@ def test_contracts(ask):
     assert kept == {"holds": True, "violations": [], "advice": []}
     broken = ask("check_contract", program="p.mlir", contract="no all_reduce along model")
     assert "all_reduce along model at p.mlir:6:13" in broken["violations"][0]["because"][0]
+
+
+def test_dynamic_sizes_have_their_hints(ask):
+    for tool, arguments in (
+        ("explain", {"values": ["%x"]}),
+        ("what_if", {"shardings": {"%x": "P()"}}),
+        ("collectives", {}),
+        ("check_contract", {"contract": "no all_gather"}),
+    ):
+        (told,) = ask(tool, program="dynamic.mlir", **arguments)["warnings"]
+        assert told["message"].endswith("has dynamic sizes: all is told for their hints alone")
 
 
 def test_automatic_sharding_fits_what_if(ask):

@@ -93,6 +93,12 @@ def test_limits(sdy_contract):
 
 def test_violated(sdy_contract):
     sdy_contract(PROGRAM, contract="no all_gather", golden="golden/program.json")
+
+def test_mistyped(sdy_contract):
+    sdy_contract(PROGRAM, at_mots={"all_gather": 1})
+
+def test_always(sdy_contract):
+    sdy_contract(PROGRAM, contract="no all_gather in nowhere")
 '''
 
 
@@ -111,7 +117,9 @@ def test_the_plugin(tmp_path):
     assert "1 passed" in written
     assert "all_gather" in (tmp_path / "golden" / "program.json").read_text()
     said = run_pytest(tmp_path)
-    assert "2 passed" in said
+    assert "3 passed, 1 warning" in said
+    assert "UserWarning: warning: 'no all_gather in nowhere' always holds" in said
+    assert "UsageError: there are no limits; did you mean 'at_most'?" in said
     assert "FAILED test_program.py::test_violated" in said
     assert "no all_gather: found 1 collective, 16 bytes sent" in said
     assert "golden.py" not in said, "the frames of the plugin are hidden"

@@ -11,6 +11,7 @@
 | an argument of another function     | its operand if the call is inlined, else a site after it   |
 | an annotated result of `@main`      | a site with the shardings that agree with the annotation   |
 | one that replaces an argument       | a site, and a tie to that of the argument                  |
+| a sharding group                    | a site, and ties to those of its members                   |
 | a result, if shards may be uneven   | a site, since results must be even                         |
 | the result of a barrier             | the site of its operand; it is resharded by itself         |
 | a manual computation                | a site with the shardings that it declares                 |
@@ -25,11 +26,14 @@ outside of a branch is resharded in each branch that uses it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 
+from mlir_sdy import sdy
 from mlir_sdy.discardable import has_discardable
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import TensorSharding
+from mlir_sdy.op_classes import view_as
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in, terminator_of
 from mlir_sdy.uses import has_one_use
@@ -65,6 +69,7 @@ from pyshardy.propagation.elementwise import ELEMENTWISE_OPERATIONS
 _BARRIER = "stablehlo.optimization_barrier"
 _BROADCAST = "stablehlo.broadcast_in_dim"
 _CALL = "func.call"
+_GROUP = "sdy.sharding_group"
 _NAMED = "sdy.named_computation"
 _WHILE = "stablehlo.while"
 _BRANCHES = frozenset({"stablehlo.case", "stablehlo.if"})
@@ -131,9 +136,10 @@ class _Builder:
         self.partial_values = PartialValues(module, lambda value: self._given(value) is None)
         self.with_partial: dict[tuple[object, ...], Alternatives] = {}
         self.computations = Computations(module, alternatives.choices.mesh)
+        self.groups = defaultdict[int, list[ir.Value]](list)
 
     def run(self) -> Graph:
-        main = self.functions["main"]
+        main = self.functions.get("main") or next(iter(self.functions.values()))
         block = entry_block(main)
         assert block is not None, "checked by the caller"
         names = argument_names(main, self.text)
@@ -145,6 +151,10 @@ class _Builder:
         returned = terminator_of(block).operands
         self._block(block, [True] * len(returned), is_followed=False)
         self._results_of(main, block)
+        for members in self.groups.values():
+            found = self.of.of_value(shape_of(members[0].type), None, len(members))
+            site = self._site(Site("the members of a sharding group", found, 1, _GROUP))
+            self._tie({value: number for number, value in enumerate(members)}, site)
         self.graph.bodies[0].end = len(self.graph.times)
         self.graph.flows = self.flows
         for flow in reversed(self.flows):
@@ -250,6 +260,21 @@ class _Builder:
         if flow is not None:
             flow.add_use(self.now)
 
+    def _tie(self, values: Mapping[ir.Value, int], site: int) -> None:
+        """Tie the shardings of values to those of operands of a site, if all can be equal."""
+        operands = self.graph.sites[site].alternatives.operands
+        found = [(self.flow_of[value], at) for value, at in values.items() if value in self.flow_of]
+        common = [
+            {*operands[at]}.intersection(
+                self.graph.sites[flow.producer].alternatives.results[flow.result]
+            )
+            for flow, at in found
+        ]
+        for flow, at in found if common and set.intersection(*common) else ():
+            tie = Flow(flow.producer, flow.result, flow.shape, flow.nbytes, 1, [(site, at)])
+            tie.is_tied = True
+            self.flows.append(tie)
+
     # --- Operations -------------------------------------------------------------------------
 
     def _block(
@@ -277,6 +302,9 @@ class _Builder:
                 for result, operand in zip(operation.results, operation.operands, strict=True):
                     self._touch(operand)
                     self._copy(result, operand, repetitions)
+            elif name == _GROUP:
+                group = view_as(sdy.ShardingGroupOp, operation).group_id.value
+                self.groups[group].append(operation.operands[0])
             elif name == _NAMED and not _declares_shardings(operation):
                 self._named_computation(operation)
             elif name == _WHILE:
@@ -572,9 +600,7 @@ class _Builder:
             self._use(value, site, 0)
             self.graph.results[number] = site
             if argument is not None:
-                flow = self.flow_of[block.arguments[argument]]
-                tie = Flow(flow.producer, 0, flow.shape, flow.nbytes, 1, [(site, 1)], is_tied=True)
-                self.flows.append(tie)
+                self._tie({block.arguments[argument]: 1}, site)
 
 
 def _declares_shardings(computation: ir.Operation) -> bool:

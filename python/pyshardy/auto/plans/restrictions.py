@@ -65,6 +65,8 @@ class Restrictions:
                 if axes and len(axes[0]) != len(wanted.dim_axes):
                     message = f"'{name}' has {len(axes[0])} dimensions, the sharding {wanted} has "
                     raise UsageError(error(f"{message}{len(wanted.dim_axes)}"))
+                for axis in search.mesh.axes:
+                    wanted = wanted.without_axis(axis.name) if axis.size == 1 else wanted
                 agreeing = {at for at, each in enumerate(axes) if agrees_with(each, wanted)}
                 left = agreeing if is_wanted else set(range(len(axes))) - agreeing
                 kept[site] = kept.get(site, frozenset(range(len(axes)))) & left
@@ -139,11 +141,12 @@ class SavedPlan:
         text = read_text(path, "the plan")
         try:
             entries = json.loads(text)
+            entries["shardings"].items()  # an AttributeError else
             known: Any = {"untied_bound": None, **entries}  # older files have no such entry
             return cls(**{name: known[name] for name in cls.__slots__})
         except KeyError as missing:
             reason = f"it has no entry {missing}"
-        except (ValueError, TypeError) as malformed:
+        except (AttributeError, ValueError, TypeError) as malformed:
             reason = f"it isn't a JSON file of a plan: {malformed}"
         raise UsageError(error(f"cannot read the plan '{path}': {reason}"))
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,13 +11,16 @@ from typing import Literal, TypeAlias
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir, location_of
-from mlir_sdy.model import Mesh
+from mlir_sdy.model import Mesh, TensorSharding
 from mlir_sdy.suggest import did_you_mean
+from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import SCALAR_BODIES, named_operations_in
+from mlir_sdy.values import get_sharding, result_shardings
 from pyshardy.auto.strategies.costs import CostModel, HardwareCosts, SentBytes
 from pyshardy.cost.hardware import Hardware
 from pyshardy.display import bytes_of_text
 from pyshardy.irtools.functions import entry_block, functions_of
+from pyshardy.irtools.shardings import any_sharding
 
 Objective: TypeAlias = Literal["time", "bytes"]
 
@@ -58,16 +62,16 @@ class SearchOptions:
     hide: float = HIDE
 
     def __post_init__(self) -> None:
-        if self.timeout <= 0:
+        if not self.timeout > 0:
             raise UsageError(error(f"the time limit must be positive, got: {self.timeout}"))
-        if self.gap < 0:
+        if not 0 <= self.gap < math.inf:
             raise UsageError(error(f"the gap must be a fraction of at least 0, got: {self.gap}"))
         if self.overlap not in (known := ("none", "schedule", "all")):
             expected = f"expected the overlap {', '.join(map(repr, known))}, got: {self.overlap!r}"
             raise UsageError(error(f"{expected}{did_you_mean(self.overlap, known)}"))
         if not 0 <= self.hide <= 1:
             raise UsageError(error(f"'hide' must be a fraction from 0 to 1, got: {self.hide}"))
-        if self.limit is not None and self.limit <= 0:
+        if self.limit is not None and not self.limit > 0:
             raise UsageError(error(f"the memory must be positive, got: {self.memory}"))
 
     @cached_property
@@ -109,11 +113,50 @@ def check_static_shapes(module: ir.Module) -> None:
     """
     for function in functions_of(module):
         block = entry_block(function)
+        if len(function.regions[0].blocks) > 1:
+            message = "automatic sharding takes no function with several blocks"
+            raise UsageError(error(message, location_of(function.location)))
         for number, argument in enumerate(block.arguments if block is not None else ()):
             _check_type(argument.type, f"argument {number}", function)
     for operation, name in named_operations_in(module, leaving_out=SCALAR_BODIES):
         for result in operation.results:
             _check_type(result.type, f"a result of {name}", operation)
+
+
+def check_meshes(module: ir.Module, mesh: Mesh) -> None:
+    """Check that all shardings of a program that have axes are on meshes with equal axes.
+
+    Raises:
+        UsageError: one isn't.
+    """
+    meshes = meshes_of(module)
+
+    def is_on_another(sharding: TensorSharding) -> bool:
+        name = sharding.mesh_or_ref
+        own = meshes[name] if isinstance(name, str) else name
+        return bool(own.axes) and own.axes != mesh.axes
+
+    if any_sharding(module, is_on_another):
+        message = (
+            f"automatic sharding takes one mesh, but shardings of the program aren't on {mesh}"
+        )
+        advice = "shard it on that mesh alone, or drop them by '--free', or 'fixed=False'"
+        raise UsageError(error(f"{message}: {advice}", location_of(module.operation.location)))
+
+
+def check_complete(main: ir.Operation, block: ir.Block) -> None:
+    """Check that no argument and no result of a program is given as unreduced.
+
+    Raises:
+        UsageError: one is: a plan has complete values alone.
+    """
+    inputs = [(f"argument {at}", get_sharding(each)) for at, each in enumerate(block.arguments)]
+    outputs = [(f"result {at}", each) for at, each in enumerate(result_shardings(main))]
+    for name, sharding in (*inputs, *outputs):
+        if sharding is not None and sharding.unreduced_axes:
+            message = f"automatic sharding takes no unreduced values, but {name} is: {sharding}"
+            advice = "give it as complete, or leave its sharding out"
+            raise UsageError(error(f"{message}; {advice}", location_of(main.location)))
 
 
 def _check_type(value_type: ir.Type, subject: str, place: ir.Operation) -> None:

@@ -25,7 +25,6 @@ from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import AxisTuple, Mesh, TensorSharding
 from mlir_sdy.symbols import meshes_of
-from mlir_sdy.values import get_sharding
 from pyshardy.auto.graph.program_graph import graph_of
 from pyshardy.auto.problem.arrays import Ints, Problem, evaluate
 from pyshardy.auto.problem.hiding import Hiding
@@ -40,7 +39,13 @@ from pyshardy.auto.search.apply import (
 from pyshardy.auto.search.build import Built, Permitted, build
 from pyshardy.auto.search.hiding import hiding_of
 from pyshardy.auto.search.memory import with_memory
-from pyshardy.auto.search.options import SearchOptions, check_axes, check_static_shapes
+from pyshardy.auto.search.options import (
+    SearchOptions,
+    check_axes,
+    check_complete,
+    check_meshes,
+    check_static_shapes,
+)
 from pyshardy.auto.search.ties import break_ties, precedence
 from pyshardy.auto.solvers.kept_messages import KeptMessages
 from pyshardy.auto.solvers.local_search import LocalSearch
@@ -51,6 +56,7 @@ from pyshardy.auto.strategies.costs import CostModel, HardwareCosts, SentBytes
 from pyshardy.irtools.functions import entry_block, main_function
 from pyshardy.irtools.modules import copy_of, text_of
 from pyshardy.irtools.named_values import argument_names, result_names
+from pyshardy.irtools.shardings import any_sharding
 from pyshardy.partition.choice.enumerate import AxisChoices
 from pyshardy.partition.types.one_mesh import device_mesh_of
 from pyshardy.partition.types.steps import AxesPerDim
@@ -103,7 +109,8 @@ class Search:
         self.options = options
         self.module = copy_of(module)
         check_static_shapes(self.module)
-        passes = ["sdy-flatten-call-graph", "symbol-dce"]
+        passes = ["sdy-remove-size-one-axes", "sdy-flatten-tuples", "sdy-sharding-group-import"]
+        passes += ["sdy-flatten-call-graph", "symbol-dce"]
         passes += ["sdy-update-non-divisible-input-output-shardings"] * options.fixed
         run_pipeline(self.module, ", ".join(passes))
         propagate_to_manual_computations(self.module)
@@ -118,6 +125,9 @@ class Search:
         self.mesh: Mesh = meshes_of(self.module)[name]
         self.main = main
         self.arguments = list(block.arguments)
+        if options.fixed:
+            check_meshes(self.module, self.mesh)
+            check_complete(main, block)
         orders = _orders_in(self.module) if options.fixed else frozenset[AxisTuple]()
         choices = AxisChoices(
             self.mesh,
@@ -500,20 +510,18 @@ class Search:
 
 
 def _axes(names: Sequence[str] | None, mesh: Mesh) -> tuple[str, ...]:
-    """Return the given axes in the order of the mesh.
+    """Return the given axes of several devices in the order of the mesh.
 
     Raises:
         UsageError: the mesh has no such axis.
     """
     check_axes(names or (), mesh)
-    return tuple(name for name in mesh.axis_names if names is None or name in names)
+    used = mesh.axis_names if names is None else names
+    return tuple(axis.name for axis in mesh.axes if axis.size > 1 and axis.name in used)
 
 
 def _orders_in(module: ir.Module) -> frozenset[AxisTuple]:
     """Return the lists of several axes along one dimension in the shardings of a program."""
     found: set[AxisTuple] = set()
-    for value in values_of(module):
-        sharding = get_sharding(value)
-        if sharding is not None:
-            found.update(axes for axes in sharding.dim_axes if len(axes) > 1)
+    any_sharding(module, lambda one: bool(found.update(a for a in one.dim_axes if len(a) > 1)))
     return frozenset(found)

@@ -352,7 +352,9 @@ class MeasuredCosts(HardwareCosts):
         return max(found) if found else work.seconds(self.hardware)
 
 
-def read_measured(path: str | os.PathLike[str], hardware: Hardware) -> MeasuredCosts:
+def read_measured(
+    path: str | os.PathLike[str], hardware: Hardware, mesh: Mesh | None = None
+) -> MeasuredCosts:
     """Read measured collectives and operations from a CSV file.
 
         kind,axis,bytes,flops,seconds
@@ -377,9 +379,10 @@ def read_measured(path: str | os.PathLike[str], hardware: Hardware) -> MeasuredC
     Args:
         path: the file.
         hardware: the devices and links, for what isn't measured.
+        mesh: the mesh, if it is known, which must have the axes.
 
     Raises:
-        UsageError: the file can't be read, or an entry is missing or invalid.
+        UsageError: the file can't be read, or an entry is missing, invalid, or there twice.
     """
     collectives: dict[_Key, dict[float, float]] = {}
     operations: dict[_Key, dict[float, float]] = {}
@@ -397,11 +400,15 @@ def read_measured(path: str | os.PathLike[str], hardware: Hardware) -> MeasuredC
             kind = (row["kind"] or "").strip()
             if kind in COLLECTIVES:
                 key, unit, points = (kind, (row["axis"] or "").strip()), "bytes", collectives
+                if mesh is not None and key[1] not in ("", *mesh.axis_names):
+                    hint = did_you_mean(key[1], mesh.axis_names)
+                    raise UsageError(error(f"the mesh has no axis '{key[1]}'{hint}", place))
             else:
                 unit = _unit_of_operation(kind, row, place)
                 key, points = (kind, unit), operations
             amount, seconds = (_number(row, name, place) for name in (unit, "seconds"))
-            points.setdefault(key, {})[amount] = seconds
+            if points.setdefault(key, {}).setdefault(amount, seconds) != seconds:
+                raise UsageError(error(f"'{kind}' has two times for {amount:,.0f}", place))
     except csv.Error as refusal:
         raise UsageError(error(f"cannot read the measurements '{path}': {refusal}")) from None
     known = [each for each in hardware.measured if each.kind not in COLLECTIVES]

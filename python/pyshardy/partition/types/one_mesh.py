@@ -29,7 +29,7 @@ from collections.abc import Mapping, Sequence
 from mlir_sdy.host import ir
 from mlir_sdy.model import Mesh, MeshAxis, TensorSharding, mesh_of
 from mlir_sdy.model.mesh_change import sharding_on
-from mlir_sdy.symbols import enclosing_module, meshes_of
+from mlir_sdy.symbols import enclosing_function, enclosing_module, meshes_of
 from pyshardy.irtools.analyses import module_analysis
 from pyshardy.irtools.collectives import COLLECTIVES_WITH_GROUPS, mesh_of_groups
 from pyshardy.irtools.shardings import any_sharding
@@ -154,8 +154,9 @@ def device_mesh_of(
     names = [name for name, mesh in meshes.items() if mesh.axes]
     if len({meshes[name].total_size for name in names}) <= 1:
         return names[0] if names else None  # the same devices in any case
-    chosen = _meshes_by_function(module).get(_function_around(operation.operation) or "")
-    return names[0] if chosen is None else chosen
+    function = enclosing_function(operation)
+    name = "" if function is None else symbol_name(function)
+    return _meshes_by_function(module).get(name, names[0])
 
 
 def _agree(known: Mapping[str, str], current: Mapping[str, str]) -> bool:
@@ -218,10 +219,3 @@ def _uses_in(function: ir.Operation) -> set[tuple[str, bool]]:
         if isinstance(mesh, str):
             uses.add((mesh, True))
     return uses
-
-
-def _function_around(operation: ir.Operation) -> str | None:
-    function: ir.Operation | None = operation
-    while function is not None and function.name != "func.func":
-        function = None if function.parent is None else function.parent.operation
-    return None if function is None else symbol_name(function)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
 from mlir_sdy.model import FactorType, OpShardingRule, factor_name
@@ -112,10 +111,11 @@ def refusal_text(record: Record, reason: AxisReason) -> str:
 
 
 def _verb(record: Record, reason: AxisReason) -> str:
-    """Return what the operation of a reduction does: a look-up of rows combines, and sums not."""
+    """Return what the operation of a reduction does: only of products it is known that they sum."""
     assert reason.operation is not None, "an operation reduces"
-    name = record.engine.program.names[reason.operation]
-    return "combines shards" if name == "stablehlo.gather" else "sums"
+    name = record.engine.program.names[reason.operation].removeprefix("stablehlo.")
+    verbs = {"gather": "combines shards", "dot_general": "sums", "convolution": "sums"}
+    return verbs.get(name, "reduces")
 
 
 def _sizes(sizes: Sequence[object]) -> str:
@@ -161,28 +161,31 @@ def _frontier(finder: ReasonFinder, reason: AxisReason, frontier: Frontier) -> I
     left = _MOST_ROOTS
     parts: list[str] = []
     for dim, roots in frontier.roots.items():
-        shown = list(itertools.islice(_root_names(record, roots), left))
+        slots = _by_kind(record, roots)
+        shown = [_root_text(record, slot) for slot in slots[:left]]
         left = max(1, left - len(shown))
-        more = f" and {len(roots) - len(shown)} more" if len(roots) > len(shown) else ""
+        more = f" and {len(slots) - len(shown)} more" if len(slots) > len(shown) else ""
         size = finder.shape(reason.slot)[dim]
         parts.append(f"dimension {dim} (size {size}) is that of {', '.join(shown)}{more}")
     yield "; ".join(parts)
 
 
-def _root_names(record: Record, roots: Iterable[Place]) -> Iterator[str]:
-    """Yield the roots with their annotations, arguments first, then results of functions."""
+def _by_kind(record: Record, roots: Iterable[Place]) -> list[int]:
+    """Return the tensors of roots: arguments first, then results of functions."""
     program = record.engine.program
 
-    def rank(place: Place) -> int:
-        slot = place[0]
+    def rank(slot: int) -> int:
         if program.is_result_of_function(slot):
             return 1
         return 0 if slot in program.arguments.get(program.makers[slot], ()) else 2
 
-    for slot, _ in sorted(roots, key=rank):
-        given = record.given(slot)
-        what = "" if given is None else f" ({given})"
-        yield f"{record.tensor(slot).description}{what}"
+    return sorted(dict.fromkeys(slot for slot, _ in roots), key=rank)
+
+
+def _root_text(record: Record, slot: int) -> str:
+    """Return a tensor with its annotation."""
+    given = record.given(slot)
+    return f"{record.tensor(slot).description}{'' if given is None else f' ({given})'}"
 
 
 def _blocked(finder: ReasonFinder, axis: str, way: Connection) -> Iterator[str]:

@@ -42,6 +42,7 @@ from pyshardy.propagation.relation import Relation
 
 _CONSTRAINT = "sdy.sharding_constraint"
 _BARRIER = "sdy.propagation_barrier"
+NAMED_COMPUTATION = "sdy.named_computation"
 _MANUAL_COMPUTATION = "sdy.manual_computation"
 _OF_ITSELF = frozenset({Refused.CLOSED, Refused.REPLICATED, Refused.UNREDUCED})
 """Refusals that follow from the sharding that the program gives to a tensor."""
@@ -186,8 +187,8 @@ class ReasonFinder:
     def free_sizes(self, slot: int) -> tuple[int, ...]:
         """Return the size of a shard in each dimension; 1 where it isn't even."""
         shape, mesh, sharding = self.shape(slot), self.mesh(slot), self._final(slot)
-        if mesh is None or sharding is None:
-            return shape
+        if mesh is None or sharding is None or sharding.rank != len(shape):
+            return shape  # on a single device, a sharding has no dimensions
         taken = (dim.sharded_size(mesh) for dim in sharding.dim_shardings)
         return tuple(
             1 if size % count else size // count for size, count in zip(shape, taken, strict=True)
@@ -210,13 +211,15 @@ class ReasonFinder:
     def operand_of_call(self, slot: int) -> int:
         """Return the operand of a call that a tensor in its body stands for; others as they are.
 
-        One that the body gives a sharding of its own stands for itself.
+        One that the body, or a named computation, gives a sharding of its own stands for itself.
         """
-        program = self.record.engine.program
-        while self._written(slot) is None and (edge := program.edges.get(program.makers[slot])):
+        program, given = self.record.engine.program, self.record.given
+        while (self._written(slot) or given(slot)) is None and (
+            edge := program.edges.get(program.makers[slot])
+        ):
             (call, position), *_ = edge.sources
             is_argument = edge.owner in program.arguments.get(program.makers[edge.owner], ())
-            if not is_argument or program.names[call] != "sdy.named_computation":
+            if not is_argument or program.names[call] != NAMED_COMPUTATION:
                 break
             slot = program.slots[program.operands[call][position]]
         return slot
@@ -276,7 +279,8 @@ class ReasonFinder:
         """Return the reason of a tensor whose dimensions are closed from the beginning."""
         program = self.record.engine.program
         maker, written = self.maker(slot), self._written(slot)
-        if program.names[maker] in (_CONSTRAINT, _MANUAL_COMPUTATION):
+        holds = program.names[maker] in (_CONSTRAINT, _MANUAL_COMPUTATION)
+        if holds or (program.names[maker] == NAMED_COMPUTATION and written is None):
             return AxisReason(slot, axis, ReasonKind.CONSTRAINED, dims, maker)
         if written is not None and (
             any(each.name == axis for each in written.replicated_axes)
