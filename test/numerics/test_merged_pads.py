@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Pads and slices of each other's results are merged: random ones, executed and compared."""
+"""Pads and slices of each other's results are merged, and operands without elements dropped."""
 
 import random
 
@@ -102,3 +102,49 @@ def test_shift(context):
     sdy.propagate(module)
     (permute,) = sdy.partition(module).collectives
     assert (permute.kind, permute.nbytes_sent) == ("collective_permute", 4)
+
+
+def test_roll_by_zero(context):
+    """A roll of one of two sharded dimensions, as JAX writes it, moves nothing along the other."""
+    module = sdy.parse(
+        """
+        sdy.mesh @mesh = <["x"=2, "y"=2]>
+        func.func @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>})
+            -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}) {
+          %0 = stablehlo.slice %a [7:8, 0:8] : (tensor<8x8xf32>) -> tensor<1x8xf32>
+          %1 = stablehlo.slice %a [0:7, 0:8] : (tensor<8x8xf32>) -> tensor<7x8xf32>
+          %2 = stablehlo.concatenate %0, %1, dim = 0
+            : (tensor<1x8xf32>, tensor<7x8xf32>) -> tensor<8x8xf32>
+          %3 = stablehlo.slice %2 [0:8, 0:0] : (tensor<8x8xf32>) -> tensor<8x0xf32>
+          %4 = stablehlo.slice %2 [0:8, 0:8] : (tensor<8x8xf32>) -> tensor<8x8xf32>
+          %5 = stablehlo.concatenate %3, %4, dim = 1
+            : (tensor<8x0xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+          return %5 : tensor<8x8xf32>
+        }""",
+        context,
+    )
+    sdy.propagate(module)
+    program = sdy.partition(module)
+    (permute,) = program.collectives
+    assert (permute.kind, permute.nbytes_sent) == ("collective_permute", 16)
+    tensor = np.arange(64, dtype=np.float32).reshape(8, 8)
+    (rolled,) = program.run([tensor])
+    assert (rolled == np.roll(tensor, 1, 0)).all()
+
+
+def test_only_empty_operands(context):
+    """A concatenation may have no elements at all."""
+    module = sdy.parse(
+        """
+        sdy.mesh @mesh = <["x"=2]>
+        func.func @main(%a: tensor<0x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>})
+            -> (tensor<0x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) {
+          %0 = stablehlo.concatenate %a, %a, dim = 0 : (tensor<0x8xf32>, tensor<0x8xf32>)
+            -> tensor<0x8xf32>
+          return %0 : tensor<0x8xf32>
+        }""",
+        context,
+    )
+    sdy.propagate(module)
+    (found,) = sdy.partition(module).run([np.zeros((0, 8), np.float32)])
+    assert found.shape == (0, 8)

@@ -29,7 +29,11 @@ from pyshardy.cost.default_hardware import PreferredKind
 from pyshardy.cost.hardware import Hardware
 from pyshardy.cost.op_work import taking_work
 from pyshardy.irtools.constants import use_sdy_constants
-from pyshardy.irtools.plain_operations import make_synchronous, remove_barriers
+from pyshardy.irtools.plain_operations import (
+    drop_empty_operands,
+    make_synchronous,
+    remove_barriers,
+)
 from pyshardy.irtools.ragged_dots import RAGGED_DOT
 from pyshardy.irtools.static_shapes import make_static
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
@@ -82,7 +86,7 @@ _SUMMING = DOT_OPERATIONS | {RAGGED_DOT, "stablehlo.convolution", "stablehlo.red
 
 
 def prepare_for_devices(function: ir.OpView) -> bool:
-    """Remove what devices don't run: asynchronous operations, dynamic shapes and barriers.
+    """Remove asynchronous operations, dynamic shapes, barriers and operands without elements.
 
     Where a plan has chosen partial results, these and their completions are made explicit.
 
@@ -101,6 +105,7 @@ def prepare_for_devices(function: ir.OpView) -> bool:
         resolve_user_collectives(function.operation),
         make_static(function),
         remove_barriers(function),
+        drop_empty_operands(function),
         use_sdy_constants(function.operation),
         apply_planned_partials(function.operation),
     ]
