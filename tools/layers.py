@@ -107,7 +107,7 @@ BUDGETS = {
     "mcp": 920,
     "mpmd": 12_510,
     "partition": 17_899,
-    "passes": 14_820,
+    "passes": 14_837,
     "pipeline": 2_590,
     "pipelines": 830,
     "processes": 550,

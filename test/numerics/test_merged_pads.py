@@ -29,8 +29,10 @@ class Chain:
         if rng.random() < 0.5:
             starts = [rng.choice([0, 0, 1, 3]) for _ in shape]
             ends = [size - rng.choice([0, 0, 1, 2]) for size in shape]
-            after = tuple(end - start for start, end in zip(starts, ends, strict=True))
-            bounds = ", ".join(f"{s}:{e}" for s, e in zip(starts, ends, strict=True))
+            steps = [rng.choice([1, 1, 2]) for _ in shape]
+            columns = list(zip(starts, ends, steps, strict=True))
+            after = tuple(-(-(end - start) // step) for start, end, step in columns)
+            bounds = ", ".join(f"{start}:{end}:{step}" for start, end, step in columns)
             text, operands = f"stablehlo.slice {source} [{bounds}]", ""
         else:
             low, high = ([rng.choice([-1, 0, 0, 1, 5]) for _ in shape] for _ in range(2))

@@ -4,8 +4,8 @@
 The result of a pad is as a rule not as large as its operand, so that shards of both begin at other
 elements: a pad and a slice of it exchange elements twice, and one pad by the difference once.
 
-1. Two pads, a slice of a pad, a pad of a slice, or two slices, of stride 1, become a pad, by a
-   negative amount where elements are removed, or a slice if nothing is added.
+1. Two pads, a slice of a pad, a pad of a slice, or two slices become a pad, by a negative amount
+   where elements are removed, or a slice if nothing is added. There is none of both with strides.
 2. Both change the size of a dimension along which the operand, the result or the value between
    them is sharded.
 3. No element that the first one removes would come back. If both add elements, they add the same.
@@ -15,6 +15,7 @@ elements: a pad and a slice of it exchange elements twice, and one pad by the di
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from mlir_sdy.host import ir
@@ -42,16 +43,24 @@ class _Edges:
         high: their number behind it.
         interior: their number between two others.
         fill: the value of these elements; None if there are none.
+        strides: the distances of the elements of which the result consists.
     """
 
     low: Shape
     high: Shape
     interior: Shape
     fill: ir.Value | None
+    strides: Shape
 
     def changes(self, dim: int) -> bool:
         """Whether elements are added to a dimension, or removed."""
-        return any((self.low[dim], self.high[dim], self.interior[dim]))
+        edges = self.low[dim], self.high[dim], self.interior[dim]
+        return any(edges) or self.strides[dim] != 1
+
+    @property
+    def is_strided(self) -> bool:
+        """Whether elements between others are removed."""
+        return any(stride != 1 for stride in self.strides)
 
 
 @register_pass("sdy-merge-pads", anchor="func.func", release="pyshardy")
@@ -97,7 +106,7 @@ def _merged(first: ir.Operation, second: ir.Operation) -> _Edges | None:
     if second.name not in (_PAD, _SLICE) or second.operands[0] != first.results[0]:
         return None
     inner, outer = _edges_of(first), _edges_of(second)
-    if inner is None or outer is None or any(outer.interior):
+    if any(outer.interior):
         return None
     values = first.operands[0], first.results[0], second.results[0]
     given = [sharding for sharding in map(get_sharding, values) if sharding is not None]
@@ -112,30 +121,32 @@ def _merged(first: ir.Operation, second: ir.Operation) -> _Edges | None:
         return None
     if inner.fill and outer.fill and not _are_equal(inner.fill, outer.fill):
         return None
-    low, high = (
-        tuple(map(sum, zip(*pair, strict=True)))
-        for pair in ((inner.low, outer.low), (inner.high, outer.high))
-    )
-    return _edges(low, high, inner.interior, inner.fill or outer.fill)
+    columns = zip(inner.low, outer.low, inner.strides, strict=True)
+    low = tuple([before + after * stride for before, after, stride in columns])
+    high = tuple([before + after for before, after in zip(inner.high, outer.high, strict=True)])
+    strides = tuple(map(math.prod, zip(inner.strides, outer.strides, strict=True)))
+    merged = _edges((low, high, inner.interior), inner.fill or outer.fill, strides)
+    is_strided_pad = (inner.is_strided and outer.fill) or (merged.is_strided and merged.fill)
+    return None if is_strided_pad else merged
 
 
-def _edges(low: Shape, high: Shape, interior: Shape, fill: ir.Value | None) -> _Edges:
+def _edges(
+    amounts: tuple[Shape, Shape, Shape], fill: ir.Value | None, strides: Shape | None = None
+) -> _Edges:
     """Return edges without a value if nothing is added."""
-    is_filled = any(each > 0 for each in (*low, *high, *interior))
-    return _Edges(low, high, interior, fill if is_filled else None)
+    is_filled = any(each > 0 for amount in amounts for each in amount)
+    return _Edges(*amounts, fill if is_filled else None, strides or (1,) * len(amounts[0]))
 
 
-def _edges_of(operation: ir.Operation) -> _Edges | None:
-    """Return the edges of a pad or a slice; None if it is a slice with strides."""
+def _edges_of(operation: ir.Operation) -> _Edges:
+    """Return the edges of a pad or a slice."""
     if operation.name == _PAD:
-        return _edges(*PadView(operation).amounts, operation.operands[1])
+        return _edges(PadView(operation).amounts, operation.operands[1])
     view = SliceView(operation)
-    if any(stride != 1 for stride in view.strides):
-        return None
     sizes = shape_of(operation.operands[0].type)
-    low = tuple(-start for start in view.start_indices)
-    high = tuple(end - size for end, size in zip(view.limit_indices, sizes, strict=True))
-    return _Edges(low, high, (0,) * len(sizes), None)
+    low = tuple([-start for start in view.start_indices])
+    high = tuple([end - size for end, size in zip(view.limit_indices, sizes, strict=True)])
+    return _edges((low, high, (0,) * len(sizes)), None, view.strides)
 
 
 def _are_equal(left: ir.Value, right: ir.Value) -> bool:
@@ -148,12 +159,18 @@ def _built(
     """Build the pad or slice that takes the place of two operations, unless it changes nothing."""
     result = replaced.results[0]
     sharding = get_sharding(result)
-    if operand.type == result.type and get_sharding(operand) == sharding and not any(edges.low):
+    is_whole = edges.fill is None and operand.type == result.type
+    if is_whole and get_sharding(operand) == sharding:
         return operand
     with replaced.location, ir.InsertionPoint(replaced):
         if edges.fill is not None:
             return builder.sharded(sharding).pad(
                 operand, edges.fill, edges.low, edges.high, edges.interior
             )
-        ends = [size + end for size, end in zip(shape_of(operand.type), edges.high, strict=True)]
-        return builder.sharded(sharding).slice(operand, [-low for low in edges.low], ends)
+        starts, sizes = [-low for low in edges.low], shape_of(result.type)
+        strides = [
+            1 if size == 1 else stride for size, stride in zip(sizes, edges.strides, strict=True)
+        ]
+        columns = zip(starts, sizes, strides, strict=True)
+        ends = [start + max((size - 1) * stride + 1, 0) for start, size, stride in columns]
+        return builder.sharded(sharding).slice(operand, starts, ends, strides)

@@ -53,8 +53,36 @@ func.func @chain(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>
   return %2 : tensor<14xf32>
 }
 
+// The gradient of an interleaving takes every second element of a slice, and the first one of these.
+// CHECK-LABEL: @strides
+// CHECK-NEXT: %[[FIRST:.*]] = stablehlo.slice %arg0 [1:2]
+// CHECK-NEXT: return %[[FIRST]]
+func.func @strides(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
+    -> tensor<1xf32> {
+  %0 = stablehlo.slice %a [1:8] : (tensor<8xf32>) -> tensor<7xf32>
+  %1 = stablehlo.slice %0 [0:7:2] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}
+    : (tensor<7xf32>) -> tensor<4xf32>
+  %2 = stablehlo.slice %1 [0:1] : (tensor<4xf32>) -> tensor<1xf32>
+  return %2 : tensor<1xf32>
+}
+
+// The result has the type of the operand, and other elements.
+// CHECK-LABEL: @interior
+// CHECK: %[[PAD:.*]] = stablehlo.pad %arg0, %{{.*}}, low = [0], high = [-7], interior = [1]
+// CHECK-NEXT: return %[[PAD]]
+func.func @interior(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
+    -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.pad %a, %zero, low = [0], high = [0], interior = [1]
+    : (tensor<8xf32>, tensor<f32>) -> tensor<15xf32>
+  %1 = stablehlo.slice %0 [0:8] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}
+    : (tensor<15xf32>) -> tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
+
 // Elements would come back; other values are added; the first value is used elsewhere; only
-// dimensions that aren't sharded change; every second element is taken.
+// dimensions that aren't sharded change; every second element of a pad is
+// taken.
 // CHECK-LABEL: @stays
 // CHECK: stablehlo.slice
 // CHECK-NEXT: stablehlo.pad
