@@ -223,13 +223,22 @@ class AxisComparison:
 
     def _cost(self, answer: FactorAxes) -> float:
         """Return the seconds of communication and computation."""
-        operations = 2 * shard_elements(self.rule.factor_sizes, answer, self.mesh)
+        operations = 2 * shard_elements(self._sizes(), answer, self.mesh)
         accessed = sum(
             tensor.nbytes * shard_elements(tensor.shape, axes, self.mesh)
             for tensor, axes in self._with_axes(answer)
             if tensor.is_accessed
         )
         return self._communication(answer) + self.hardware.work_seconds(operations, accessed)
+
+    def _sizes(self) -> Shape:
+        """Return the sizes of the factors; 1 for a factor that a halo form has replaced."""
+        return tuple(
+            [
+                size if any(self.projection.having(factor)) else 1
+                for factor, size in enumerate(self.rule.factor_sizes)
+            ]
+        )
 
     def _with_axes(self, answer: FactorAxes) -> list[tuple[FactorTensor, AxesPerDim]]:
         """Return the tensors with their axes for those of the factors."""
