@@ -106,7 +106,7 @@ BUDGETS = {
     "lsp": 1_840,
     "mcp": 920,
     "mpmd": 12_510,
-    "partition": 17_908,
+    "partition": 17_943,
     "passes": 14_837,
     "pipeline": 2_590,
     "pipelines": 830,
