@@ -19,8 +19,8 @@ class Scatter:
 
     def __init__(self, rng):
         self.rng = rng
-        kinds = ["inserted", "single", "fixed", "whole", "part"]
-        self.kinds = rng.choices(kinds, [1, 3, 1, 1, 1], k=rng.choice([1, 2, 3]))
+        kinds = ["inserted", "single", "fixed", "whole", "zero", "part"]
+        self.kinds = rng.choices(kinds, [1, 3, 1, 1, 1, 1], k=rng.choice([1, 2, 3]))
         axes = rng.sample([*AXES], 3)
         self.axes = [
             axes.pop() if kind != "part" and rng.random() < 0.8 else None for kind in self.kinds
@@ -35,12 +35,14 @@ class Scatter:
         )
         # In a random order, as JAX and others write them.
         self.indexed = [
-            dim for dim, kind in enumerate(self.kinds) if kind in ("inserted", "single", "part")
+            dim for dim, kind in enumerate(self.kinds) if kind not in ("fixed", "whole")
         ]
         rng.shuffle(self.indexed)
         self.windows = [dim for dim, kind in enumerate(self.kinds) if kind != "inserted"]
         self.window_sizes = {
-            dim: {"whole": self.sizes[dim], "part": 3}.get(self.kinds[dim], 1)
+            dim: {"whole": self.sizes[dim], "zero": self.sizes[dim], "part": 3}.get(
+                self.kinds[dim], 1
+            )
             for dim in self.windows
         }
         self.body = rng.choice(["add", "maximum", "return"])
@@ -51,8 +53,12 @@ class Scatter:
 
     @property
     def is_sent_nowhere(self):
-        """Whether no communication is needed."""
-        return self.is_even and any(self.axes)
+        """Whether no communication is needed. An index of zero isn't left out if it is alone."""
+        return (
+            self.is_even
+            and any(self.axes)
+            and {self.kinds[dim] for dim in self.indexed} != {"zero"}
+        )
 
     def text(self):
         inputs = "x".join([*map(str, self.sizes), "f32"])
@@ -61,13 +67,23 @@ class Scatter:
         names = [f'{{"{axis}"}}' if axis else "{}" for axis in self.axes]
         sharding = f"<@mesh, [{', '.join(names)}]>"
         of_updates = ", ".join(
-            ["{}", *(names[dim] if self.kinds[dim] == "whole" else "{}" for dim in self.windows)]
+            [
+                "{}",
+                *(
+                    names[dim] if self.kinds[dim] in ("whole", "zero") else "{}"
+                    for dim in self.windows
+                ),
+            ]
         )
         inserted = [dim for dim, kind in enumerate(self.kinds) if kind == "inserted"]
         value = "%q" if self.body == "return" else "%v"
         combine = (
             "" if self.body == "return" else f"%v = stablehlo.{self.body} %p, %q : tensor<f32>"
         )
+        bounds = [
+            [0 if self.kinds[dim] == "zero" else at for dim in self.indexed] for at in (-3, 20)
+        ]
+        vector = f"tensor<{len(self.indexed)}xi32>"
         window_dims = list(range(1, 1 + len(self.windows)))
         return f"""
           sdy.mesh @mesh = <["x"=2, "y"=3, "z"=4]>
@@ -75,7 +91,12 @@ class Scatter:
               %i: tensor<{indices}>,
               %u: tensor<{updates}> {{sdy.sharding = #sdy.sharding<@mesh, [{of_updates}]>}})
               -> (tensor<{inputs}> {{sdy.sharding = #sdy.sharding{sharding}}}) {{
-            %r = "stablehlo.scatter"(%a, %i, %u) <{{
+            %b0 = stablehlo.constant dense<{bounds[0]}> : {vector}
+            %b1 = stablehlo.constant dense<{bounds[1]}> : {vector}
+            %b2 = stablehlo.broadcast_in_dim %b0, dims = [1] : ({vector}) -> tensor<{indices}>
+            %b3 = stablehlo.broadcast_in_dim %b1, dims = [1] : ({vector}) -> tensor<{indices}>
+            %j = stablehlo.clamp %b2, %i, %b3 : tensor<{indices}>
+            %r = "stablehlo.scatter"(%a, %j, %u) <{{
                 scatter_dimension_numbers = #stablehlo.scatter<
                   update_window_dims = {window_dims}, inserted_window_dims = {inserted},
                   scatter_dims_to_operand_dims = {self.indexed}, index_vector_dim = 1>}}> ({{

@@ -221,8 +221,8 @@ PROGRAMS = {
     # A row of 4 columns of 2 features; then 2 columns of 4 + 2 rows, in both directions.
     "convolution, two dimensions": case(
         convolution("pad = [[1, 1], [2, 2]], rhs_dilate = [1, 2]"),
-        ["1x12x8x2 #image_tiles", "3x3x2x2"], "1x12x8x2 #image_tiles", permutes(32, 32, 96, 96),
-        GRID,
+        ["1x12x8x2 #image_tiles", "3x3x2x2"], "1x12x8x2 #image_tiles",
+        (("all_gather", 128), *permutes(64, 64)), GRID,
     ),
     "convolution with strides": case(
         convolution("stride = [2, 2], pad = [[0, 1], [0, 1]]"), ["2x16x16x3 #image", "3x3x3x4"],

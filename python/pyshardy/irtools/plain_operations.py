@@ -7,8 +7,9 @@ from collections.abc import Collection
 
 from mlir_sdy.host import ir
 from mlir_sdy.uses import replace_by
-from mlir_sdy.values import ASYNC_DONE, ASYNC_START
+from mlir_sdy.values import ASYNC_DONE, ASYNC_START, get_sharding
 from pyshardy.irtools.stablehlo_views import CustomCallView
+from pyshardy.irtools.tensor_types import shape_of
 from pyshardy.irtools.walks import operations_named
 
 _WITH_EFFECTS = frozenset(
@@ -81,3 +82,25 @@ def remove_barriers(function: ir.Operation | ir.OpView) -> bool:
     for barrier in barriers:
         replace_by(barrier, barrier.operands[0])
     return bool(barriers)
+
+
+def drop_empty_operands(function: ir.Operation | ir.OpView) -> bool:
+    """Drop operands without elements from concatenations, such as JAX writes for a roll by 0.
+
+    Returns:
+        Whether there was one.
+    """
+    has_changed = False
+    for operation in operations_named({"stablehlo.concatenate"}, function):
+        kept = [value for value in operation.operands if 0 not in shape_of(value.type)]
+        if not kept or len(kept) == len(operation.operands):
+            continue
+        value, (result,) = kept[0], operation.results
+        if len(kept) > 1 or get_sharding(value) != get_sharding(result):
+            with operation.location, ir.InsertionPoint(operation):
+                attributes = dict(operation.attributes.items())
+                made = ir.Operation.create(operation.name, [result.type], kept, attributes)
+            value = made.results[0]
+        replace_by(operation, value)
+        has_changed = True
+    return has_changed

@@ -137,6 +137,7 @@ def partition_pipeline(
             "sdy-sort-within-shards",
             "sdy-unshard-size-one-dims",
             "sdy-static-updates-to-pads",
+            "sdy-merge-pads",
             use("sdy-unshard-uneven-regions", **cost),
         ),
         use(

@@ -83,6 +83,13 @@ def test_much_work_is_not_repeated_to_save_few_bytes():
     assert given == best == ["", '"x"', ""]
 
 
+def test_factors_of_no_tensor_are_no_work():
+    """A halo form of a convolution has new factors in the place of others."""
+    of_product = product(**SMALL_BY_LARGE)
+    form = replace(of_product, factor_sizes=(*of_product.factor_sizes, 1024))
+    assert cheapest(form, ("", "x"), ("", ""), ("", ""), mesh=ON_X)[1] == ["", "", "", ""]
+
+
 def test_axes_of_blocked_factors_move_to_others():
     """A sort along a sharded dimension: the other one is sharded meanwhile."""
     sort = rule("a b -> a b", {"a": 64, "b": 64}, need_replication="b")

@@ -6,9 +6,11 @@ import pytest
 from mlir_sdy.assembly import parse
 from mlir_sdy.model import DimMapping, FactorType, OpShardingRule, TensorMapping
 from mlir_sdy.symbols import meshes_of
+from pyshardy.api import propagate
 from pyshardy.partition.halo.form_lookup import form_of
 from pyshardy.partition.halo.windowed import with_factor
 from pyshardy.partition.op_facts.trailing_resize import does_nothing, factors_in_place
+from pyshardy.program import partition
 from pyshardy.rules import ShardingRuleLookup
 
 ADD = """({
@@ -178,3 +180,22 @@ def test_does_nothing(context, text, types, nothing):
         context, "%a: tensor<8xf32>, %b: tensor<f32>", f"%r = {text}", types
     )
     assert does_nothing(operation) == nothing
+
+
+def test_whole_operand_is_not_exchanged(context):
+    """Slicing the result costs less than an exchange of shards of an operand that all have."""
+    module = parse(
+        """
+        sdy.mesh @mesh = <["x"=4]>
+        func.func @main(%a: tensor<1x64x1xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}, {}]>},
+                        %k: tensor<3x1x1xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}, {}]>})
+            -> (tensor<1x64x1xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}, {}]>}) {
+          %0 = stablehlo.convolution(%a, %k) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f],
+              window = {pad = [[1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64}
+              : (tensor<1x64x1xf32>, tensor<3x1x1xf32>) -> tensor<1x64x1xf32>
+          return %0 : tensor<1x64x1xf32>
+        }""",
+        context,
+    )
+    propagate(module)
+    assert not partition(module).collectives

@@ -29,7 +29,11 @@ from pyshardy.cost.default_hardware import PreferredKind
 from pyshardy.cost.hardware import Hardware
 from pyshardy.cost.op_work import taking_work
 from pyshardy.irtools.constants import use_sdy_constants
-from pyshardy.irtools.plain_operations import make_synchronous, remove_barriers
+from pyshardy.irtools.plain_operations import (
+    drop_empty_operands,
+    make_synchronous,
+    remove_barriers,
+)
 from pyshardy.irtools.ragged_dots import RAGGED_DOT
 from pyshardy.irtools.static_shapes import make_static
 from pyshardy.irtools.tensor_types import element_bytes, shape_of
@@ -65,6 +69,7 @@ from pyshardy.partition.types.compatible_shardings import (
     shardy_axes,
 )
 from pyshardy.partition.types.dot_result import DOT_OPERATIONS
+from pyshardy.partition.types.exchange_plan import ExchangeForm
 from pyshardy.partition.types.factor_axes import FactorAxes
 from pyshardy.partition.types.one_mesh import has_several_meshes, shardings_on_one_mesh
 from pyshardy.partition.types.planned_axes import has_planned_axes, planned_axes
@@ -77,12 +82,14 @@ _MANUAL = "sdy.manual_computation"
 _WHILE = "stablehlo.while"
 _RESHAPE = "stablehlo.reshape"
 _ALL_REDUCE = "sdy.all_reduce"
+_MERGED = frozenset({"stablehlo.concatenate", "stablehlo.slice"})
+"""Operations that exchange elements together, so that none has a time of its own."""
 _Uses = tuple[int, ...]
 _SUMMING = DOT_OPERATIONS | {RAGGED_DOT, "stablehlo.convolution", "stablehlo.reduce"}
 
 
 def prepare_for_devices(function: ir.OpView) -> bool:
-    """Remove what devices don't run: asynchronous operations, dynamic shapes and barriers.
+    """Remove asynchronous operations, dynamic shapes, barriers and operands without elements.
 
     Where a plan has chosen partial results, these and their completions are made explicit.
 
@@ -101,6 +108,7 @@ def prepare_for_devices(function: ir.OpView) -> bool:
         resolve_user_collectives(function.operation),
         make_static(function),
         remove_barriers(function),
+        drop_empty_operands(function),
         use_sdy_constants(function.operation),
         apply_planned_partials(function.operation),
     ]
@@ -233,6 +241,8 @@ class CheapestCompatibility(CompatibilityResolver):
             if planned is not None:
                 return planned
         compatible = self._cheapest(question, even, rule, blocked)
+        if form is not None and operation.name not in _MERGED:
+            compatible = self._find_cheapest(question, even, rule, blocked, form)
         if not question.is_reshape or compatible is None:
             return compatible
         key = question, rule, blocked
@@ -280,6 +290,7 @@ class CheapestCompatibility(CompatibilityResolver):
         even: frozenset[int],
         rule: OpShardingRule,
         blocked: frozenset[int],
+        form: ExchangeForm | None = None,
     ) -> CompatibleShardings | None:
         def choose(projection: ShardingProjection, mesh: Mesh) -> FactorAxes:
             axes = shardy_axes(
@@ -301,6 +312,7 @@ class CheapestCompatibility(CompatibilityResolver):
                 question.addends,
                 question.completed,
                 question.uses,
+                form,
             ).cheapest(self._prefer)
 
         return compatible_by(rule, question.shardings, self._context.meshes, choose)

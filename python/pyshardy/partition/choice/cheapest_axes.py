@@ -18,6 +18,8 @@ compared with other candidates:
 6. The cost of a candidate is the time in which devices reshard the operands, complete the results
    and reshard these, and of the computation on the given hardware (see `pyshardy.cost`). The
    cheapest candidate is taken; Shardy's choice unless another one is cheaper.
+7. If shards exchange elements, the time of that counts as well, among the candidates that send no
+   more bytes than the one that is cheapest without it.
 
 Example: on a mesh `<["x"=2]>`, `[i, k], [k, j] -> [i, j]` of 4 x 64 and 64 x 64 numbers of four
 bytes, the first operand sharded along `k`, the other tensors replicated. Shardy slices the second
@@ -33,7 +35,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mlir_sdy.model import (
     AxisRef,
@@ -44,14 +46,16 @@ from mlir_sdy.model import (
     add_or_merge,
     dividing_axes,
 )
-from pyshardy.cost.collectives import PlannedCollective
+from pyshardy.cost.collectives import PlannedCollective, traffic_of
 from pyshardy.cost.default_hardware import PreferredKind
 from pyshardy.cost.hardware import Hardware
 from pyshardy.irtools.tensor_types import shard_elements
 from pyshardy.partition.choice.enumerate import combinations
+from pyshardy.partition.halo.profitability import exchange_collectives
 from pyshardy.partition.op_facts.invariant_computations import MOST_BYTES
 from pyshardy.partition.resharding.completions import completion_collectives, completion_cost
 from pyshardy.partition.resharding.cost import Reshard, reshard_collectives, reshard_cost
+from pyshardy.partition.types.exchange_plan import ExchangeForm
 from pyshardy.partition.types.factor_axes import (
     FactorAxes,
     are_disjoint,
@@ -126,6 +130,7 @@ class AxisComparison:
         completed: axes along which the sum that the result is added to is completed in any case.
         uses: for each operand how often loops use it unchanged; empty if none is. It is resharded
             once for all of these, if loops may keep it.
+        form: the form of an exchange whose time counts.
     """
 
     rule: OpShardingRule
@@ -140,6 +145,7 @@ class AxisComparison:
     addends: float = 1
     completed: AxisTuple = ()
     uses: Sequence[int] = ()
+    form: ExchangeForm | None = None
 
     def cheapest(self, prefer: PreferredKind = "none") -> FactorAxes:
         """Return the cheapest axes for each factor.
@@ -151,6 +157,9 @@ class AxisComparison:
         if self.rule.has_dims_with_several_factors or self._communication(self.answer) == 0:
             return self.answer
         candidates = self._candidates()
+        if self.form is not None:
+            most = self._sent(replace(self, form=None).cheapest(prefer))
+            candidates = [each for each in candidates if self._sent(each) <= most]
         if prefer != "none":
             kinds = ({each.kind for _, each in self._collectives(axes)} for axes in candidates)
             pairs = zip(candidates, kinds, strict=True)
@@ -223,13 +232,22 @@ class AxisComparison:
 
     def _cost(self, answer: FactorAxes) -> float:
         """Return the seconds of communication and computation."""
-        operations = 2 * shard_elements(self.rule.factor_sizes, answer, self.mesh)
+        operations = 2 * shard_elements(self._sizes(), answer, self.mesh)
         accessed = sum(
             tensor.nbytes * shard_elements(tensor.shape, axes, self.mesh)
             for tensor, axes in self._with_axes(answer)
             if tensor.is_accessed
         )
         return self._communication(answer) + self.hardware.work_seconds(operations, accessed)
+
+    def _sizes(self) -> Shape:
+        """Return the sizes of the factors; 1 for a factor that a halo form has replaced."""
+        return tuple(
+            [
+                size if any(self.projection.having(factor)) else 1
+                for factor, size in enumerate(self.rule.factor_sizes)
+            ]
+        )
 
     def _with_axes(self, answer: FactorAxes) -> list[tuple[FactorTensor, AxesPerDim]]:
         """Return the tensors with their axes for those of the factors."""
@@ -270,4 +288,23 @@ class AxisComparison:
         for tensor, axes in pairs[num_operands:]:
             reshard = tensor.reshard(axes, tensor.axes, mesh)
             completions += completion_cost(reshard, reduced, hardware, addends)
-        return seconds + completions
+        exchange = self._exchange(answer)
+        if exchange is None:
+            return math.inf
+        return seconds + completions + traffic_of(exchange, hardware).seconds
+
+    def _exchange(self, answer: FactorAxes) -> tuple[PlannedCollective, ...] | None:
+        """Return the collectives of the exchange; None if a gather replaces it."""
+        if self.form is None:
+            return ()
+        tensors, axes = zip(*self._with_axes(answer), strict=True)
+        shapes, nbytes = [each.shape for each in tensors], [each.nbytes for each in tensors]
+        return exchange_collectives(self.form, answer, axes, shapes, nbytes, self.mesh)
+
+    def _sent(self, answer: FactorAxes) -> float:
+        """Return the bytes that a device sends, in an exchange, too."""
+        exchange = self._exchange(answer)
+        if exchange is None:
+            return math.inf
+        others = (each for _, each in self._collectives(answer))
+        return sum(each.sent for each in (*exchange, *others))

@@ -52,6 +52,43 @@ def known_integers(
     return _Evaluation(given or {}, most).of(value)
 
 
+def known_integer_at(value: ir.Value, dim: int, position: int) -> int | None:
+    """Return the integer that all elements at a position of a dimension are; None if none is known.
+
+    The elements of a `concatenate` and a `broadcast_in_dim` are known if those of an operand are,
+    and those of a `clamp` if both bounds are equal.
+
+    Example: in `clamp(0, %i, dense<[31, 0]>)`, with `%i` of shape [4, 2], all elements at position
+    1 of dimension 1 are 0, as in JAX's indices of a `dynamic_update_slice` under `vmap`.
+    """
+    known = known_integers(value)
+    if known is not None:
+        found = np.unique(np.moveaxis(known, dim, 0)[position] if known.ndim else known)
+        return int(found[0]) if found.size == 1 else None
+    operation = defining_operation(value)
+    if operation is None:
+        return None
+    match operation.name:
+        case "stablehlo.concatenate" if ConcatenateView(operation).dimension == dim:
+            for operand in operation.operands:
+                if position < shape_of(operand.type)[dim]:
+                    return known_integer_at(operand, dim, position)
+                position -= shape_of(operand.type)[dim]
+        case "stablehlo.broadcast_in_dim":
+            (operand,), dims = operation.operands, BroadcastView(operation).broadcast_dimensions
+            if dim in dims:
+                before = dims.index(dim)
+                is_repeated = shape_of(operand.type)[before] == 1
+                return known_integer_at(operand, before, 0 if is_repeated else position)
+            return None if dims else known_integer_at(operand, 0, 0)
+        case "stablehlo.clamp":
+            least, _, most = (known_integer_at(each, dim, position) for each in operation.operands)
+            return least if least == most else None
+        case _:
+            pass
+    return None
+
+
 class _Evaluation:
     """The known integers of a program, each tensor evaluated once."""
 

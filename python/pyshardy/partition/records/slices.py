@@ -102,9 +102,6 @@ def _resized_at_end(operation: ir.Operation) -> list[bool]:
     return [size == taken or (start == 0 and stride == 1) for size, taken, start, stride in columns]
 
 
-# --- Record -------------------------------------------------------------------------------------
-
-
 # --- Reversals ------------------------------------------------------------------------------------
 
 

@@ -11,6 +11,7 @@ from pyshardy.passes.partitioning.inline_small_functions import inline_small_fun
 from pyshardy.passes.partitioning.insert_explicit_reshards import insert_explicit_reshards as insert_explicit_reshards
 from pyshardy.passes.partitioning.legalize_async import legalize_async as legalize_async
 from pyshardy.passes.partitioning.mark_contracts import mark_contracts as mark_contracts
+from pyshardy.passes.partitioning.merge_pads import merge_pads as merge_pads
 from pyshardy.passes.partitioning.move_reshards import move_reshards as move_reshards
 from pyshardy.passes.partitioning.optimize_collectives import optimize_collectives as optimize_collectives
 from pyshardy.passes.partitioning.optimize_reshards import optimize_reshards as optimize_reshards

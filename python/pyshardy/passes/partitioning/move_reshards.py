@@ -14,7 +14,6 @@ The tensors of each operation are compatible.
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
@@ -137,17 +136,21 @@ class _RegionMover:
         most, best = 0.0, None
         if use.value.is_made_by_each_device:
             return []
-        for is_before, with_users in itertools.product((True, False), repeat=2):
+        for is_before in (True, False):
             if (use, is_before) in self._rejected:
                 continue
-            region = self._growth.before(use) if is_before else self._growth.after(use)
-            balance = RegionBalance(region, self._costs)
-            for _ in self._growth.steps(region, with_users=with_users):
-                saved = balance.saved()
-                if saved > most:
-                    most, best = saved, tuple(region.members.items())
+            regions: list[AxisRegion] = []
+            for with_users in (True, False):
+                region = self._growth.before(use) if is_before else self._growth.after(use)
+                regions.append(region)
+                balance = RegionBalance(region, self._costs)
+                for _ in self._growth.steps(region, with_users=with_users):
+                    saved = balance.saved()
+                    if saved > most:
+                        most, best = saved, tuple(region.members.items())
             if best is None:
-                self._reject(region)
+                for region in regions:
+                    self._reject(region)
         return [] if best is None else self._change(best)
 
     def _reject(self, region: AxisRegion) -> None:

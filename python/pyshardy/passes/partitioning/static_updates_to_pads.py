@@ -15,6 +15,9 @@ windows for `x.at[1:15].add(y)`. An operation is replaced if it satisfies:
 3. The update of a `dynamic_update_slice` is sharded along such a dimension. Otherwise each
    device has the elements that it writes already.
 
+An index of a `scatter` along a dimension that its windows cover is dropped if it is known to be
+zero: with another one, elements would move to other shards.
+
 Shardings have been propagated.
 """
 
@@ -23,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mlir_sdy.host import ir
+from mlir_sdy.host import ir, stablehlo
 from mlir_sdy.model import DimensionSharding, Mesh, Shape, TensorSharding, mesh_of
 from mlir_sdy.values import get_sharding, result_shardings_of
 from pyshardy.irtools.analyses import UNCHANGED, Changes
@@ -32,7 +35,7 @@ from pyshardy.irtools.stablehlo_views import ScatterView
 from pyshardy.irtools.tensor_types import shape_of, with_element
 from pyshardy.irtools.walks import may_occur_at_start, operations_named
 from pyshardy.partition.function_context import FunctionContext
-from pyshardy.partition.op_facts.known_integers import known_integers
+from pyshardy.partition.op_facts.known_integers import known_integer_at, known_integers
 from pyshardy.partition.op_facts.reduction_bodies import combining_operations
 from pyshardy.partition.op_facts.scatter_windows import window_dims
 from pyshardy.partition.types.padding_builder import PaddingBuilder
@@ -92,12 +95,48 @@ def static_updates_to_pads(function: ir.OpView) -> Changes | None:
         mesh = mesh_of(shardings[0], context.meshes) if shardings else None
         if mesh is None or any(not _shards_dims(sharding) for sharding in shardings):
             continue
+        if operation.name == _SCATTER:
+            has_changed |= _drop_zeros(operation, shardings[0], builder)
         window = _window_of(operation)
         if window is not None and _is_exchanged(operation, window, shardings[0], mesh):
             with operation.location, ir.InsertionPoint(operation):
                 _replace(operation, window, shardings, builder)
             has_changed = True
     return None if has_changed else UNCHANGED
+
+
+def _drop_zeros(scatter: ir.Operation, sharding: TensorSharding, builder: PaddingBuilder) -> bool:
+    """Drop the indices of sharded, whole dimensions that are zero, unless there are no others."""
+    count = len(scatter.results)
+    indices, numbers = scatter.operands[count], ScatterView(scatter).scatter_dimension_numbers
+    indexed: list[int] = list(numbers.scattered_dims_to_operand_dims)
+    sizes, updates = (shape_of(scatter.operands[index].type) for index in (0, count + 1))
+    whole = {
+        dim
+        for dim, window in window_dims(scatter).items()
+        if sharding.dim_axes[dim] and sizes[dim] == updates[window]
+    }
+    vector_dim: int = numbers.index_vector_dim
+    kept = [
+        at
+        for at, dim in enumerate(indexed)
+        if dim not in whole or known_integer_at(indices, vector_dim, at) != 0
+    ]
+    if not kept or len(kept) == len(indexed):
+        return False
+    with scatter.location, ir.InsertionPoint(scatter):
+        sharded = builder.sharded(get_sharding(indices))
+        parts = [sharded.slice_dim(indices, vector_dim, at, 1) for at in kept]
+        scatter.operands[count] = sharded.concatenate(parts, vector_dim)
+    ScatterView(scatter).scatter_dimension_numbers = stablehlo.ScatterDimensionNumbers.get(
+        numbers.update_window_dims,
+        numbers.inserted_window_dims,
+        numbers.input_batching_dims,
+        numbers.scatter_indices_batching_dims,
+        [indexed[at] for at in kept],
+        vector_dim,
+    )
+    return True
 
 
 def _shards_dims(sharding: TensorSharding) -> bool:

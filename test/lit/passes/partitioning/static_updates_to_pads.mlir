@@ -52,3 +52,43 @@ func.func @stays(%a: tensor<16xf32>,
       : (tensor<16xf32>, tensor<14xf32>, tensor<i32>) -> tensor<16xf32>
   return %1 : tensor<16xf32>
 }
+
+// The second index, of a dimension that windows cover, is zero, as vmap writes it.
+// CHECK-LABEL: @zeros
+// CHECK: %[[CLAMPED:.*]] = stablehlo.clamp
+// CHECK: %[[FIRST:.*]] = stablehlo.slice %[[CLAMPED]] [0:4, 0:1]
+// CHECK: "stablehlo.scatter"(%arg0, %[[FIRST]], %arg2)
+// CHECK-SAME: scatter_dims_to_operand_dims = [1], index_vector_dim = 1
+func.func @zeros(%a: tensor<4x6x8xf32>, %i: tensor<4x2xi32>, %u: tensor<4x1x8xf32>)
+    -> tensor<4x6x8xf32> {
+  %0 = stablehlo.constant dense<0> : tensor<i32>
+  %1 = stablehlo.broadcast_in_dim %0, dims = [] : (tensor<i32>) -> tensor<4x2xi32>
+  %2 = stablehlo.constant dense<[5, 0]> : tensor<2xi32>
+  %3 = stablehlo.broadcast_in_dim %2, dims = [1] : (tensor<2xi32>) -> tensor<4x2xi32>
+  %4 = stablehlo.clamp %1, %i, %3 : tensor<4x2xi32>
+  %5 = "stablehlo.scatter"(%a, %4, %u) <{
+      scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1, 2],
+        input_batching_dims = [0], scatter_indices_batching_dims = [0],
+        scatter_dims_to_operand_dims = [1, 2], index_vector_dim = 1>}> ({
+  ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+    stablehlo.return %q : tensor<f32>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}, {"x"}]>]>}
+    : (tensor<4x6x8xf32>, tensor<4x2xi32>, tensor<4x1x8xf32>) -> tensor<4x6x8xf32>
+  return %5 : tensor<4x6x8xf32>
+}
+
+// With another index, elements would move to other shards.
+// CHECK-LABEL: @shifts
+// CHECK: "stablehlo.scatter"(%arg0, %arg1, %arg2)
+func.func @shifts(%a: tensor<4x6x8xf32>, %i: tensor<4x2xi32>, %u: tensor<4x1x8xf32>)
+    -> tensor<4x6x8xf32> {
+  %0 = "stablehlo.scatter"(%a, %i, %u) <{
+      scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1, 2],
+        input_batching_dims = [0], scatter_indices_batching_dims = [0],
+        scatter_dims_to_operand_dims = [1, 2], index_vector_dim = 1>}> ({
+  ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+    stablehlo.return %q : tensor<f32>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}, {"x"}]>]>}
+    : (tensor<4x6x8xf32>, tensor<4x2xi32>, tensor<4x1x8xf32>) -> tensor<4x6x8xf32>
+  return %0 : tensor<4x6x8xf32>
+}
