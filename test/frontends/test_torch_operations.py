@@ -5,6 +5,7 @@ import pytest
 import torch
 from torch import nn
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.nn import functional
 
 import pyshardy as sdy
 import torch_cases
@@ -40,6 +41,30 @@ def _check_refusals(refused):
         *_, alternative = each.error.split("; ")
         assert alternative != COMPUTE_OUTSIDE, each.call
         assert each.line, each.call
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_numbers_of_16_bits_are_added_up_in_32(dtype):
+    """In 16 bits, a sum of ones ends at 256 or 2,048, and squares of 300 are infinite."""
+
+    class Sums(nn.Module):
+        def forward(self, x, ones):
+            rows = ones.reshape(2, -1)
+            return [
+                *(ones.sum(), rows.mean(1), ones.norm(), rows.cumsum(1)[:, -1], ones.nansum()),
+                *(x.var(1), *torch.std_mean(x, 1), torch.linalg.vector_norm(x, 4), x.norm(3, 1)),
+                *(functional.rms_norm(x, (6,)), functional.normalize(x), torch.dist(x, x / 2, 4)),
+                *(functional.avg_pool1d(rows, 4096), functional.adaptive_avg_pool1d(rows, 1)),
+                *(functional.cosine_similarity(x, x.flip(0)), ones.sum(dtype=torch.float32)),
+            ]
+
+    x = (torch.randn((4, 6), generator=torch.Generator().manual_seed(0)) * 300).to(dtype)
+    inputs = x, torch.ones(8192, dtype=dtype)
+    traced = sdy.torch.trace(Sums(), *inputs)
+    found = traced.outputs(run_unpartitioned(traced.module, traced.inputs(*inputs)))
+    for ours, eager in zip(found, Sums()(*inputs), strict=True):
+        assert ours.dtype == eager.dtype
+        torch.testing.assert_close(ours, eager, rtol=1e-2, atol=1e-2)
 
 
 def test_weights_without_values():

@@ -184,7 +184,7 @@ class Decomposer:
         if _is_empty(node):
             zeros = functools.partial(_zeros, graph, origin)
             return pytree.tree_map(zeros, node.meta["val"])
-        if self.is_kept(target, (args, kwargs)) and not _is_lifted(node):
+        if self.is_kept(target, (args, kwargs)) and _wrapper_of(node) is None:
             if name == local_maps.NAME:
                 args = (Subgraph(self._body_of_map(node, *args)), *args)
             args = pytree.tree_map(self._name, args)
@@ -244,17 +244,19 @@ class Decomposer:
         """Return the function that computes an operation by others, or None."""
         if node.op != "call_function" or is_identity(node) or _is_empty(node):
             return None
-        if _is_lifted(node):
-            return functools.partial(_lifted, node.target)
+        wrapper = _wrapper_of(node)
+        if wrapper is not None:
+            return functools.partial(wrapper, node.target)
         if self.is_kept(node.target, (node.args, node.kwargs)):
             return None
         return self.decomposition_of(node.target)
 
     def _nested_decomposition(self, operation: Any, arguments: Arguments | None) -> Any:
         """Return the function for an operation in a decomposition, or None if it stays there."""
-        if self.is_kept(operation, arguments) or _needs_lifting(operation, _tensors(arguments)):
+        tensors = _tensors(arguments)
+        if self.is_kept(operation, arguments) or _needs_lifting(operation, tensors):
             return None
-        return self.decomposition_of(operation)
+        return None if _needs_widening(operation, tensors) else self.decomposition_of(operation)
 
     def _fragment(self, node: Node, call: Call) -> Fragment:
         """Trace a decomposition alone."""
@@ -285,10 +287,13 @@ def _has_types(node: Node) -> bool:
     return all("val" in each.meta for each in node.all_input_nodes)
 
 
-def _is_lifted(node: Node) -> bool:
-    """Whether an operation needs lifting."""
+def _wrapper_of(node: Node) -> Callable[..., Any] | None:
+    """Return the function that computes an operation on other tensors, or None."""
     arguments = [value for each in node.all_input_nodes for value in values_of(each)]
-    return bool(arguments) and _needs_lifting(node.target, (*arguments, *values_of(node)))
+    values = (*arguments, *values_of(node))
+    if arguments and _needs_lifting(node.target, values):
+        return _lifted
+    return _widened if _needs_widening(node.target, values) else None
 
 
 def _needs_lifting(operation: Any, values: Sequence[Any]) -> bool:
@@ -320,6 +325,58 @@ def _lifted(operation: Any, *args: Any, **kwargs: Any) -> Any:
         *pytree.tree_map_only(torch.Tensor, lambda one: one.reshape(1), args), **kwargs
     )
     return pytree.tree_map_only(torch.Tensor, lambda one: one.reshape(()), result)
+
+
+_ACCUMULATING = frozenset(
+    {
+        "_adaptive_avg_pool2d",
+        "_adaptive_avg_pool3d",
+        "adaptive_avg_pool1d",
+        "adaptive_avg_pool2d",
+        "adaptive_avg_pool3d",
+        "avg_pool1d",
+        "avg_pool2d",
+        "avg_pool3d",
+        "cumprod",
+        "cumsum",
+        "dist",
+        "linalg_vector_norm",
+        "mean",
+        "nansum",
+        "norm",
+        "prod",
+        "rms_norm",
+        "std",
+        "std_mean",
+        "sum",
+        "trace",
+        "var",
+        "var_mean",
+    }
+)
+"""Operations of ATen that eager PyTorch computes in 32 bits for numbers of 16 bits."""
+
+_HALF = (torch.bfloat16, torch.float16)
+
+
+def _needs_widening(operation: Any, values: Sequence[Any]) -> bool:
+    """Whether numbers of 16 bits, with which sums end at 256 or overflow, are added up."""
+    namespace, _, name = name_of(operation).partition(".")
+    if namespace != "aten" or name.partition(".")[0] not in _ACCUMULATING:
+        return False
+    return any(isinstance(value, torch.Tensor) and value.dtype in _HALF for value in values)
+
+
+def _widened(operation: Any, *args: Any, **kwargs: Any) -> Any:
+    """Compute an operation in 32 bits, and round its results."""
+    halves = [each.dtype for each in _tensors((args, kwargs)) if each.dtype in _HALF]
+    dtype = kwargs.get("dtype") or halves[0]
+    if "dtype" in kwargs:
+        kwargs["dtype"] = torch.float32
+    args, kwargs = pytree.tree_map_only(
+        torch.Tensor, lambda one: one.float() if one.dtype in _HALF else one, (args, kwargs)
+    )
+    return pytree.tree_map_only(torch.Tensor, lambda one: one.to(dtype), operation(*args, **kwargs))
 
 
 def _is_empty(node: Node) -> bool:
