@@ -28,6 +28,7 @@ _LACKED = (
     "convert",
     "convolution",
     "divide",
+    "dot_general",
     "fft",
     "remainder",
     "select_and_scatter",
@@ -35,8 +36,8 @@ _LACKED = (
 )
 """Operations that it lacks, supports for some types or layouts only, or computes incorrectly.
 
-It adds the initial value of a select-and-scatter once for each window that selects an element, and
-ends at a division of integers by zero.
+It adds the initial value of a select-and-scatter once for each window that selects an element,
+rounds each sum in a product of narrow numbers, and ends at a division of integers by zero.
 """
 
 _PRODUCT = "stablehlo.dot_general"
