@@ -19,7 +19,7 @@ CONTENTS = (
 
 def random_dim(rng):
     """A size, a window, a stride, padding before and after, and the number of windows."""
-    size, window, stride = rng.randint(4, 13), rng.randint(2, 4), rng.randint(1, 3)
+    size, window, stride = 4 * rng.randint(4, 13), rng.randint(2, 4), rng.randint(1, 3)
     low, high = rng.randint(0, window - 1), rng.randint(0, window - 1)
     return size, window, stride, low, high, (size + low + high - window) // stride + 1
 
