@@ -14,6 +14,7 @@ The tensors of each operation are compatible.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
@@ -136,21 +137,17 @@ class _RegionMover:
         most, best = 0.0, None
         if use.value.is_made_by_each_device:
             return []
-        for is_before in (True, False):
+        for is_before, with_users in itertools.product((True, False), repeat=2):
             if (use, is_before) in self._rejected:
                 continue
-            regions: list[AxisRegion] = []
-            for with_users in (True, False):
-                region = self._growth.before(use) if is_before else self._growth.after(use)
-                regions.append(region)
-                balance = RegionBalance(region, self._costs)
-                for _ in self._growth.steps(region, with_users=with_users):
-                    saved = balance.saved()
-                    if saved > most:
-                        most, best = saved, tuple(region.members.items())
+            region = self._growth.before(use) if is_before else self._growth.after(use)
+            balance = RegionBalance(region, self._costs)
+            for _ in self._growth.steps(region, with_users=with_users):
+                saved = balance.saved()
+                if saved > most:
+                    most, best = saved, tuple(region.members.items())
             if best is None:
-                for region in regions:
-                    self._reject(region)
+                self._reject(region)
         return [] if best is None else self._change(best)
 
     def _reject(self, region: AxisRegion) -> None:

@@ -185,29 +185,3 @@ func.func @added_up(
   %6 = sdy.reshard %5 <@mesh, [{"x"}, {}]> : tensor<64x64xf32>
   return %5, %6 : tensor<64x64xf32>, tensor<64x64xf32>
 }
-
-// The other user of the operand keeps its axes: without any, its result would be four times as
-// large.
-// CHECK-LABEL: @operand_with_another_user
-// CHECK: %[[GATHERED:.*]] = sdy.reshard %arg0 <@mesh, [{}, {}]>
-// CHECK: stablehlo.broadcast_in_dim %[[GATHERED]], dims = [1, 3] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}, {}, {}]>]>}
-// CHECK: stablehlo.broadcast_in_dim %arg0, dims = [1, 3] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}, {}, {}]>]>}
-func.func @operand_with_another_user(
-    %a: tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
-    %b: tensor<8x4x8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}, {}, {}]>},
-    %c: tensor<8x4x8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}, {}, {}]>})
-    -> (tensor<8x4x8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}, {}, {}]>},
-        tensor<8x4x8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}, {}, {}]>}) {
-  %0 = stablehlo.broadcast_in_dim %a, dims = [1, 3]
-    {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}, {}, {}]>]>}
-    : (tensor<4x4xf32>) -> tensor<8x4x8x4xf32>
-  %1 = sdy.reshard %0 <@mesh, [{"x"}, {}, {}, {}]> : tensor<8x4x8x4xf32>
-  %2 = stablehlo.multiply %1, %b
-    {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}, {}, {}]>]>} : tensor<8x4x8x4xf32>
-  %3 = stablehlo.broadcast_in_dim %a, dims = [1, 3]
-    {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}, {}, {}]>]>}
-    : (tensor<4x4xf32>) -> tensor<8x4x8x4xf32>
-  %4 = stablehlo.multiply %3, %c
-    {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}, {}, {}]>]>} : tensor<8x4x8x4xf32>
-  return %2, %4 : tensor<8x4x8x4xf32>, tensor<8x4x8x4xf32>
-}
