@@ -29,7 +29,7 @@ Freeze: TypeAlias = Literal["shardings", "all"]
 
 FREEZES: tuple[Freeze, ...] = get_args(Freeze)
 
-_PASS = "sdy-move-reshards"
+_PASS = "sdy-insert-explicit-reshards"
 
 
 @dataclass
