@@ -14,7 +14,7 @@ SEEDS = 60
 
 
 class Chain:
-    """Random pads and slices, each of the result of the one before, or of an earlier one."""
+    """Random pads and slices of the last value, or of an earlier value."""
 
     def __init__(self, rng):
         self.rng = rng
@@ -87,7 +87,7 @@ def test_chains(context, seed):
 
 
 def test_shift(context):
-    """A shift by one element sends one, as one of a concatenation does."""
+    """A shift by an element sends an element, as a concatenation does."""
     module = sdy.parse(
         """
         sdy.mesh @mesh = <["x"=4]>
@@ -107,7 +107,7 @@ def test_shift(context):
 
 
 def test_roll_by_zero(context):
-    """A roll of one of two sharded dimensions, as JAX writes it, moves nothing along the other."""
+    """A roll of the first dimension, as JAX writes it, moves nothing along the second."""
     module = sdy.parse(
         """
         sdy.mesh @mesh = <["x"=2, "y"=2]>

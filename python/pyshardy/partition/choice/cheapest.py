@@ -240,8 +240,9 @@ class CheapestCompatibility(CompatibilityResolver):
             planned = self._planned(operation, rule, blocked, shardings)
             if planned is not None:
                 return planned
-        compatible = self._cheapest(question, even, rule, blocked)
-        if form is not None and operation.name not in _MERGED:
+        if form is None or operation.name in _MERGED:
+            compatible = self._cheapest(question, even, rule, blocked)
+        else:
             compatible = self._find_cheapest(question, even, rule, blocked, form)
         if not question.is_reshape or compatible is None:
             return compatible
