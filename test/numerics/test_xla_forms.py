@@ -119,3 +119,19 @@ def test_results_of_small_types(dtype, how):
         np.testing.assert_array_equal(ours, theirs)
     assert program.run([found[1]], how)[0].dtype == dtype
     assert run_unpartitioned(module, [a], how)[0].dtype == dtype
+
+
+# --- Operands of loops ----------------------------------------------------------------------------
+
+
+def rows_added(a):
+    """XLA makes the body capture the rows, which a scan passes on, after a mere reshape of them."""
+    return jax.lax.scan(lambda total, row: (total + row, total), jnp.zeros((1, 4)), a)
+
+
+def test_loops_pass_on_what_is_only_reshaped():
+    a = A[None]
+    module = traced(lambda a: rows_added(a.transpose(1, 0, 2)), a, shardings=(None,))
+    found = run(sdy.partition(module), "xla", a)
+    for result, expected in zip(found, rows_added(a.transpose(1, 0, 2)), strict=True):
+        np.testing.assert_allclose(result, expected, rtol=1e-5)

@@ -83,6 +83,12 @@ def least_trips(loop: ir.Operation) -> int:
     return 2 if counted is None else max(counted, 1)
 
 
+def carries_unchanged(loop: ir.Operation, index: int) -> bool:
+    """Whether each iteration of a `stablehlo.while` returns a value as it got it."""
+    body = loop.regions[1].blocks[0]
+    return terminator_of(body).operands[index] == body.arguments[index]
+
+
 def _returned(block: ir.Block) -> list[ir.Value]:
     return list(terminator_of(block).operands)
 
@@ -93,10 +99,7 @@ def _number(value: ir.Value, loop: ir.Operation) -> int | None:
         if value.owner.owner.operation != loop:
             return None
         index = value.arg_number
-        if (
-            _returned(loop.regions[1].blocks[0])[index]
-            != loop.regions[1].blocks[0].arguments[index]
-        ):
+        if not carries_unchanged(loop, index):
             return None
         value = loop.operands[index]
     number = uniform_element(value)

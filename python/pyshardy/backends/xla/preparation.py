@@ -15,6 +15,7 @@ from pyshardy.backends.jax_internals import stablehlo_version
 from pyshardy.backends.registry import XLA_ASYNC_COLLECTIVES
 from pyshardy.irtools.collectives import first_free_channel, set_channel
 from pyshardy.irtools.functions import CallGraph
+from pyshardy.irtools.loops import carries_unchanged
 from pyshardy.irtools.modules import copy_of
 from pyshardy.irtools.plain_operations import make_synchronous
 from pyshardy.irtools.ragged_dots import expand_ragged_dots
@@ -203,6 +204,7 @@ def _maximum(operation: ir.Operation, flags: Tensor, result: ir.Type) -> ir.Valu
 
 
 _MANUAL = "{manual}"
+_WHILE = "stablehlo.while"
 _CUSTOM_CALL = "stablehlo.custom_call"
 _APPROXIMATE_TOP_K = "ApproxTopK"
 _SHARDING = "Sharding"
@@ -262,7 +264,8 @@ def _mark_captured(operation: ir.Operation, mark: ir.Attribute) -> None:
 
     XLA passes these in a tuple, whose elements have the marks of the defining operations. But
     simplifications on the way to XLA drop the marks of replaced operations, such as a transpose
-    that only reshapes. The element then counts as replicated, and XLA's partitioner aborts.
+    that only reshapes. The element then counts as replicated, and XLA's partitioner aborts. Another
+    simplification makes regions capture the operands that a loop returns unchanged.
     """
     captured: dict[ir.Value, ir.Value] = {}
     inside = list(operations_in(operation))
@@ -271,10 +274,13 @@ def _mark_captured(operation: ir.Operation, mark: ir.Attribute) -> None:
         for region in each.regions:
             for block in region.blocks:
                 own |= set(block.arguments)
-    for each in inside[1:]:
+    for each in inside:
+        is_around = each.operation == operation
         operands = each.operation.operands
         for index, value in enumerate(operands):
             if value in own or is_token(value.type):
+                continue
+            if is_around and not (each.name == _WHILE and carries_unchanged(operation, index)):
                 continue
             if value not in captured:
                 with operation.location, ir.InsertionPoint(operation):

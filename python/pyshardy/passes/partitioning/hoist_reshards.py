@@ -38,7 +38,7 @@ from pyshardy.cost.default_hardware import DEFAULT_HARDWARE, HardwareOption
 from pyshardy.cost.hardware import Hardware, load_hardware
 from pyshardy.irtools.analyses import OF_SHARDINGS, UNCHANGED, Changes
 from pyshardy.irtools.functions import has_static_shape
-from pyshardy.irtools.loops import least_trips
+from pyshardy.irtools.loops import carries_unchanged, least_trips
 from pyshardy.irtools.tensor_types import shard_bytes
 from pyshardy.irtools.walks import may_occur_at_start, operations_named
 from pyshardy.partition.function_context import FunctionContext
@@ -238,11 +238,9 @@ def _returns_elsewhere(terminator: ir.Operation, argument: ir.Value, index: int)
 
 def _is_unchanged(value: ir.Value, loop: ir.Operation) -> bool:
     """Whether a value is an argument of a loop body that each iteration returns unchanged."""
-    body = loop.regions[1].blocks[0]
-    if not isinstance(value, ir.BlockArgument) or value.owner != body:
+    if not isinstance(value, ir.BlockArgument) or value.owner != loop.regions[1].blocks[0]:
         return False
-    terminator = terminator_of(body)
-    return terminator.operands[value.arg_number] == value
+    return carries_unchanged(loop, value.arg_number)
 
 
 def _is_in(value: ir.Value, loop: ir.Operation) -> bool:
