@@ -538,11 +538,16 @@ Verifiers may run in threads of MLIR, which don't have the context variables of 
 def emit_error(diagnostic: Diagnostic, location: ir.Location) -> None:
     """Emit an error through MLIR, for a verifier that MLIR called.
 
-    The bindings can't emit notes: `diagnostics_of` adds those of `diagnostic` again, and its parts.
+    The bindings can't emit notes: `diagnostics_of` adds those of `diagnostic` again, its parts and
+    its consequences.
     """
-    if diagnostic.notes or diagnostic.parts:
+    if diagnostic.notes or diagnostic.parts or diagnostic.consequences:
         _emitted[diagnostic.message, location_of(location)] = diagnostic
     location.emit_error(diagnostic.message)
+
+
+_MISSING = re.compile(r'op attribute "(\w+)" is expected but not provided')
+"""The message of IRDL for a missing attribute, which dialects of C++ word otherwise."""
 
 
 def _diagnostic(info: ir.Diagnostic | ir.DiagnosticInfo) -> Diagnostic:
@@ -550,10 +555,11 @@ def _diagnostic(info: ir.Diagnostic | ir.DiagnosticInfo) -> Diagnostic:
     emitted = _emitted.pop((info.message, location), None)
     return Diagnostic(
         _SEVERITIES[info.severity],
-        without_group_sizes(info.message),
+        _MISSING.sub(r"op requires attribute '\1'", without_group_sizes(info.message)),
         location,
         (*(emitted.notes if emitted else ()), *(_diagnostic(note) for note in info.notes)),
         emitted.parts if emitted else (),
+        consequences=emitted.consequences if emitted else (),
     )
 
 

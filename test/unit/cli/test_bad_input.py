@@ -26,7 +26,7 @@ CASES = {
     "malformed text": (
         [],
         'sdy.mesh @mesh = <["x"=]>',
-        """<stdin>:1:24: error: expected the axis size, found ']'""",
+        """<stdin>:1:24: error: expected integer value: the axis size, found ']'""",
     ),
     "no such mesh": ([], function("@grid, [{}, {}]"), "<stdin>:2:67: error: 'func.func' op arg 0"),
     "an axis used twice": (

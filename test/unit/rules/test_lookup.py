@@ -162,7 +162,7 @@ BROKEN = {
     "too few": (
         lambda _: identity_rule((4, 6)),
         "the sharding rule <([i, j])->([i, j]) {i=4, j=6}> does not fit 'stablehlo.add': number of "
-        "operands and mappings must match: 2 operands vs 1 mappings",
+        "operands and mappings must match: 2 != 1",
     ),
     "no operand": (lambda op: op.operand_shape(2), "'stablehlo.add' has no operand 2: it has 2"),
     "no result": (lambda op: op.result_shape(1), "'stablehlo.add' has no result 1: it has 1"),
