@@ -28,6 +28,7 @@ from mlir_sdy.model import (
     mesh_of,
 )
 from mlir_sdy.model.collectives import (
+    AllToAllParamList,
     add_unreduced_axes,
     all_to_all_axes,
     check_unreduced_transition,
@@ -220,7 +221,8 @@ def _check_all_to_all(collective: CheckedCollective) -> None:
        target of one move only; moves are in the order of their sources.
     3. The result follows from the moves.
     """
-    params, rank = collective.axes, collective.result.rank
+    params: AllToAllParamList = collective.axes
+    rank = collective.result.rank
     if not params.value:
         raise ConstraintViolation("parameter list is empty: state a move, as in '{\"x\"}: 0->1'")
     use = AxisUse(collective.mesh)
@@ -245,8 +247,8 @@ def _check_all_to_all(collective: CheckedCollective) -> None:
                 f"after {previous}"
             )
         previous = param.src_dim
-    for param in params.value:
-        before: AxisTuple = collective.source.dim_axes[param.src_dim]
+    for param in params:
+        before = collective.source.dim_axes[param.src_dim]
         _check_gathered(before, param.axes, collective.mesh, "all-to-all", param.src_dim)
     _compare_dims(all_to_all_axes(collective.source.dim_axes, params, collective.mesh), collective)
 
