@@ -140,7 +140,7 @@ class OperationReader:
         if kind == "reference":
             return symbol(cursor.symbol("a name"))
         if kind == "string":
-            return quoted(cursor.string("a name"))
+            return quoted(cursor.string("a name", "attribute value"))
         raise AssertionError(f"no syntax for attributes of kind {kind}")
 
     def _sdy_attribute(self, read: Callable[[Cursor], Any]) -> str:

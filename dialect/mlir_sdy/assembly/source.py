@@ -259,11 +259,11 @@ class Cursor:
         except ValueError as reason:
             raise self.source.error(str(reason), self.position - len(literal)) from None
 
-    def string(self, what: str) -> str:
-        """Consume a string literal; `what` names it in the error."""
+    def string(self, what: str, expected: str = "string") -> str:
+        """Consume a string literal; `what` names it in the error, after `expected`."""
         value = self.try_string()
         if value is None:
-            raise self.unexpected(f"string: {what} in double quotes")
+            raise self.unexpected(f"{expected}: {what} in double quotes")
         return value
 
     def integer(self, what: str, expected: str = "integer value") -> int:

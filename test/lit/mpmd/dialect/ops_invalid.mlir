@@ -66,7 +66,7 @@ func.func private @suffix() attributes {topology = #mpmd.topology<<"m#device" : 
 
 // -----
 
-// expected-error@below {{unknown attribute 'mesh_tensor' in dialect 'mpmd'}}
+// expected-error@below {{unknown attribute `mesh_tensor` in dialect `mpmd`}}
 func.func private @sigil() attributes {topology = #mpmd.mesh_tensor<"m1", tensor<4xf32>>}
 
 // -----
