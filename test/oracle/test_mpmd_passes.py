@@ -13,7 +13,7 @@ from typing import NamedTuple
 import pytest
 from case_counts import cases
 from mpmd_passes import symbols
-from shardy import Shardy, ShardyAborted, ShardyRefused
+from shardy import Shardy, ShardyAborted, ShardyRefused, not_stated
 
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.diagnostics import SdyError, collect
@@ -158,6 +158,8 @@ KNOWN = (
         lacks_stages,
     ),
     Row("we refuse", "pipeline-scheduler{remove-control", ANY, "leaves invalid operands there"),
+    Row("messages", "pipeline-scheduler{remove-control", ANY, "the option is refused"),
+    Row("messages", "map-input-output-to-mesh", ANY, "an unknown mesh", lacks_a_mesh),
     Row("we refuse", "validate-no-inferred", "validate_no_inf.*", "only warns in jaxlib 0.12"),
     Row("we refuse", "rule-based-merge", "lower_to_fragment_calls_names", "equal descriptions"),
     Row("they refuse", "convert-sdy-shardings", "ops", "an assignment gets a sharding"),
@@ -245,6 +247,7 @@ def passes():
 
 def difference(case, passes, context) -> str | None:
     """Return in a word how a pass differs from C++ Shardy's, or None."""
+    refused = None
     try:
         theirs = passes.run(case.text, case.step)
     except ShardyAborted:
@@ -252,14 +255,16 @@ def difference(case, passes, context) -> str | None:
     except ShardyRefused as refusal:
         if "failed to add" in str(refusal):  # an option, or a value of it, that only we have
             return None
-        theirs = None
+        theirs, refused = None, refusal
     try:
         module = parse(case.text, context)
         with collect():
             run_pipeline(module, f"builtin.module({case.step})")
         ours = asm(module)
-    except SdyError:
-        return None if theirs is None else "we refuse"
+    except SdyError as error:
+        if refused is None:
+            return "we refuse"
+        return "messages" if not_stated(refused, error) else None
     if theirs is None:
         return "they refuse"
     try:
