@@ -92,7 +92,7 @@ def inline_nested_user_exposed_ops(module: ir.Module, *, assignment: NameAssignm
         if operation.name == NAMED_COMPUTATION:
             inner = name_of(operation)
             own = meshes.get(inner)
-            if own is not None and own[:2] != meshes[outer][:2]:
+            if own is not None and own != meshes[outer]:
                 message = (
                     f"NamedComputation '{inner}' is nested in a NamedComputation '{outer}' which "
                     "has a different mesh or stage assignment."
@@ -124,10 +124,11 @@ def validate_named_ops_in_mpmd_func(module: ir.Module) -> None:
         if is_mpmd_function(function):
             continue
         for operation in operations_named({NAMED_COMPUTATION, "mpmd.named_tensor"}, function):
-            kind = "NamedComputation" if operation.name == NAMED_COMPUTATION else "NamedTensor"
+            kind = "computations" if operation.name == NAMED_COMPUTATION else "tensors"
             message = (
-                f"{kind} '{name_of(operation)}' must be in an MPMD function: "
-                f"'{symbol_name(function)}' has no topology; call it by 'mpmd.call', or inline it"
+                f"Named {kind} can only be nested in mpmd functions or mpmd ops. "
+                f"'{name_of(operation)}' is in '{symbol_name(function)}', which has no topology; "
+                "call it by 'mpmd.call', or inline it"
             )
             raise PassError(error(message, location_of(operation.location)))
 
