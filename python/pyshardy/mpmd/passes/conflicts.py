@@ -188,7 +188,7 @@ class _Values:
         self.calls = calls_by_callee(module)
 
     def sources(self, values: Iterable[ir.Value]) -> list[str]:
-        """Return a line for each value on a mesh, and each argument, that values come from."""
+        """Return lines on the arguments and values on meshes that values come from."""
         lines: dict[str, None] = {}
         seen: set[ir.Value] = set()
         waiting = list(values)[::-1]
