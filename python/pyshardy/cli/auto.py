@@ -218,9 +218,12 @@ def _check_explained(names: Sequence[str], module: ir.Module) -> None:
     from pyshardy.irtools.named_values import NamedValues, result_names  # noqa: PLC0415
 
     values, main = NamedValues(module), main_function(module)
+    body = None if main is None else entry_block(main)
+    if main is None or body is None:
+        return  # the search says so
     for name in names:
         found = values.find(name)
-        is_argument = len(found) == 1 and found[0] in list(entry_block(main).arguments)
+        is_argument = len(found) == 1 and found[0] in list(body.arguments)
         if not (is_argument or name.startswith("result") or name in result_names(main)):
             message = f"'--explain' takes an argument or a result, but '{name}' is a value inside"
             raise UsageError(error(f"{message}: 'sdy-explain --value={name}' explains it"))

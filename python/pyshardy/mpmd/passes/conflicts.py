@@ -238,7 +238,8 @@ class _Values:
             seen.add(value)
             for use in value.uses:
                 user = use.owner.operation
-                function = user.parent.operation if user.name == "func.return" else None
+                parent = user.parent if user.name == "func.return" else None
+                function = None if parent is None else parent.operation
                 if user.name == CALL:
                     callee = self.functions[CallView(user).callee]
                     waiting.append(body_of(callee).arguments[use.operand_number])
