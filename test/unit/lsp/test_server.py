@@ -432,7 +432,7 @@ async def test_documents_without_anything(client):
 
 def test_malformed_parameters_are_answered(monkeypatch):
     protocol, answers = create_server().protocol, []
-    monkeypatch.setattr(protocol, "_send_response", lambda number, error: answers.append(number))
+    monkeypatch.setattr(protocol, "_send_response", lambda number, **_: answers.append(number))
     request = {"jsonrpc": "2.0", "id": 7, "method": "textDocument/hover", "params": {"text": 1}}
     with pytest.raises(JsonRpcException, match="Invalid Params"):
         protocol.structure_message(request)
