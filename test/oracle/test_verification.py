@@ -455,13 +455,20 @@ INVALID = {
             "([i, j], [i, j])->([i, j]) {i=8, j=48} blocked_propagation={k}",
             "([i, j], [i, j])->() {i=8, j=48}",
             "([i, j], [i, *])->([i, j]) {i=8, j=48}",
+            "([i, j], [i, a])->([i, j]) {i=8, j=48}",
+            "([i, j], [i, z_])->([i, j]) {i=8, j=48}",
+            "([i, j], [i, z_01])->([i, j]) {i=8, j=48}",
+            "([i, j], [i, j])->([i, j]) {j=8, i=48}",
+            "([i, j], [i, j])->([i, j]) {ij=8}",
+            "([i, j], [i, j])->([i, j]) {=8}",
+            "([i, j], [i, j])->([i, j]) {i=8, j=48} reduction={i,}",
         )
     ],
 }
 
 
 OTHER_WORDS = (
-    '#sdy.sharding<["a"=2]',  # the beginning of an attribute that isn't one
+    '#sdy.sharding<["a"=2]',  # the beginning of a list that isn't one
     'replicated={"a", "b"}',  # the first of several faults
     "replicated={}",  # each axis reports a fault
     "unreduced={}",

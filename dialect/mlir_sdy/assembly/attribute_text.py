@@ -23,8 +23,10 @@ ReadBody = Callable[[Cursor], Any]
 
 _PRIORITY = re.compile(r"p(0|[1-9]\d*)\Z")
 _LEADING_ZERO = re.compile(r"p0\d+\Z")
-_COMPOUND_FACTORS = re.compile(r"(?:z_[1-9]\d*|[i-z])+\Z")
-_FACTOR = re.compile(r"z_(\d+)|([i-z])")
+_COMPOUND_FACTORS = re.compile(r"(?:z_[1-9]\d*|[i-z])+\Z", re.ASCII)
+_VALID_FACTORS = re.compile(r"(?:z_[1-9]\d*|[i-y]|z(?!_))*", re.ASCII)
+_NUMBER_OF_FACTOR = re.compile(r"z_(\d*)", re.ASCII)
+_FACTOR = re.compile(r"z_(\d+)|([i-z])", re.ASCII)
 _FIRST_FACTOR_LETTER = ord("i")
 _LAST_LETTER_FACTOR = 17
 
@@ -319,7 +321,7 @@ def _read_priority(cursor: Cursor) -> int | None:
 def read_sharding(cursor: Cursor) -> model.TensorSharding:
     """Read `<@mesh, [{"x"}, {?}], replicated={"y"}, unreduced=max{"z"}>`."""
     cursor.token("<")
-    mesh_or_ref = read_mesh(cursor) if cursor.try_keyword("mesh") else _read_mesh_name(cursor)
+    mesh_or_ref = _read_mesh_or_name(cursor)
     cursor.token(",")
     dim_shardings = _dim_shardings(cursor)
     named: dict[str, tuple[model.AxisRef, ...]] = {}
@@ -362,12 +364,20 @@ _dim_shardings = _listed(
 )
 
 
-def _read_mesh_name(cursor: Cursor) -> str:
+def _read_mesh_or_name(cursor: Cursor) -> model.Mesh | str:
+    if cursor.try_keyword("mesh"):
+        try:
+            return read_mesh(cursor)
+        except ParseError as error:
+            raise followed_by(error, "failed to parse MeshAttr") from None
     try:
         return cursor.symbol("a mesh")
     except ParseError as error:
+        kind, (reason,) = "invalid kind of attribute specified", error.diagnostics
+        message = reason.message if reason.message.startswith(kind) else f"{kind}: {reason.message}"
         failure = "expecting MeshAttr or FlatSymbolRefAttr, got: <<NULL ATTRIBUTE>>"
-        raise followed_by(error, failure) from None
+        wrong = ParseError(replace(reason, message=message))
+        raise followed_by(wrong, failure) from None
 
 
 def _read_named_axes(cursor: Cursor) -> tuple[model.AxisRef, ...]:
@@ -396,7 +406,7 @@ def read_reduction(cursor: Cursor) -> model.ReductionOp:
         if str(reduction) == word:
             return reduction
     cursor.position = start
-    raise cursor.unexpected("'sum', 'max' or 'min'")
+    raise cursor.unexpected("'{' after 'sum', 'max', 'min' or nothing")
 
 
 def read_stripped_sharding_per_value(cursor: Cursor) -> model.TensorShardingPerValue:
@@ -433,19 +443,33 @@ def _read_factors(cursor: Cursor) -> tuple[int, ...]:
     if token is None:
         return ()
     if not _COMPOUND_FACTORS.match(token):
-        raise cursor.source.error(
-            f"expected factors ('i' to 'z', then 'z_1', 'z_2', ...), found '{token}'", start
-        )
-    return tuple(
+        raise cursor.source.error(_wrong_factor(token), start)
+    factors = tuple(
         _LAST_LETTER_FACTOR + int(number) if number else ord(letter) - _FIRST_FACTOR_LETTER
         for number, letter in _FACTOR.findall(token)
     )
+    if max(factors) >= 2**63:
+        number = max(factors) - _LAST_LETTER_FACTOR
+        raise cursor.source.error(f"expecting symbol index <=2^63-1. Received: '{number}'", start)
+    return factors
+
+
+def _wrong_factor(token: str) -> str:
+    """Return the message for the first wrong factor of adjacent ones."""
+    valid = _VALID_FACTORS.match(token)
+    rest = token[valid.end() if valid else 0 :]
+    number = _NUMBER_OF_FACTOR.match(rest)
+    if number is None:
+        return f"expecting symbol from 'i' to 'z'. Received: '{rest[:1]}'"
+    if not number[1]:
+        return f"expecting integer after 'z_'. Received: '{rest}'"
+    return f"expecting positive integer without leading zeros. Received: '{number[1]}'"
 
 
 def _read_some_factors(cursor: Cursor) -> tuple[int, ...]:
     factors = _read_factors(cursor)
     if not factors:
-        raise cursor.unexpected("a factor")
+        raise cursor.unexpected("valid keyword: a factor")
     return factors
 
 
@@ -486,9 +510,15 @@ def _read_factor_sizes(cursor: Cursor) -> tuple[int, ...]:
     def read_size(inner: Cursor) -> None:
         inner.skip_blank()
         start = inner.position
-        if _read_some_factors(inner) != (len(sizes),):
+        factor, *others = _read_some_factors(inner)
+        if others:
+            names = "".join(map(model.factor_name, others))
+            raise inner.source.error(f"expecting single factor symbol: {names}", start)
+        if factor != len(sizes):
             raise inner.source.error(
-                f"factor sizes must come in order: expected '{model.factor_name(len(sizes))}'",
+                "expecting factor indices to be ordered like an iota ([0,1,2,...], e.g. {i=#, j=#, "
+                f"...}}). Expecting factor index symbol '{model.factor_name(len(sizes))}', "
+                f"received: '{model.factor_name(factor)}'",
                 start,
             )
         inner.token("=")

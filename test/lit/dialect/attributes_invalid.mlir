@@ -143,7 +143,7 @@ func.func private @f() attributes {a = #sdy.sharding<@m, [{}], reduced={"x"}>}
 
 // -----
 
-// expected-error@below {{expected 'sum', 'max' or 'min', found 'mean'}}
+// expected-error@below {{expected '{' after 'sum', 'max', 'min' or nothing, found 'mean'}}
 func.func private @f() attributes {a = #sdy.sharding<@m, [{}], unreduced=mean{"x"}>}
 
 // -----
@@ -155,7 +155,7 @@ func.func private @f() attributes {a = #sdy.sharding_per_value<[#sdy.mesh<[]>]>}
 
 // --- Rules ---
 
-// expected-error@below {{expected factors ('i' to 'z', then 'z_1', 'z_2', ...), found 'a'}}
+// expected-error@below {{expecting symbol from 'i' to 'z'. Received: 'a'}}
 func.func private @f() attributes {a = #sdy.op_sharding_rule<([a])->([a]) {a=2}>}
 
 // -----
@@ -165,7 +165,7 @@ func.func private @f() attributes {a = #sdy.op_sharding_rule<([z_01])->([i]) {i=
 
 // -----
 
-// expected-error@below {{factor sizes must come in order: expected 'j'}}
+// expected-error@below {{Expecting factor index symbol 'j', received:}}
 func.func private @f() attributes {a = #sdy.op_sharding_rule<([i])->([i]) {i=2, k=3}>}
 
 // -----

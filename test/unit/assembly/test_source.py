@@ -220,7 +220,10 @@ def test_wrong_strings(literal, complaint):
         # It stands behind, or is there only because the text ends early.
         ("sdy.mesh @m = 3\nfunc.func @f() { %0 = stablehlo.constant }", "f:1:15: error: expected"),
         ("func.func @f() {\n  sdy.mesh @m = 3", "f:2:17: error: expected"),
-        ("#a = [#sdy.sharding<3>]\nsdy.mesh @m = <[]>", "f:1:21: error: expected"),
+        (
+            "#a = [#sdy.sharding<3>]\nsdy.mesh @m = <[]>",
+            "f:1:21: error: invalid kind of attribute specified: expected",
+        ),
         ("func.func @f(%a: i32) attributes {sdy.x = #sdy.mesh<3>", "f:1:53: error: expected"),
         ("// nothing\n\n  // but comments\n\n#sdy.mesh<3>", "f:5:11: error: expected"),
     ],
