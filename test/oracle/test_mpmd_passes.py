@@ -159,7 +159,7 @@ KNOWN = (
     ),
     Row("we refuse", "pipeline-scheduler{remove-control", ANY, "leaves invalid operands there"),
     Row("messages", "pipeline-scheduler{remove-control", ANY, "the option is refused"),
-    Row("messages", "erase-unused-callee", ANY, "all calls that are wrong", has_calls),
+    Row("messages", "erase-unused-callee", ANY, "all calls that are wrong"),
     Row("they abort", "generate-sdy-meshes", ANY, "no topology", lambda of: not mpmd_functions(of)),
     Row("messages", "map-input-output-to-mesh", ANY, "an unknown mesh", lacks_a_mesh),
     Row("we refuse", "validate-no-inferred", "validate_no_inf.*", "only warns in jaxlib 0.12"),
