@@ -550,12 +550,28 @@ _MISSING = re.compile(r'op attribute "(\w+)" is expected but not provided')
 """The message of IRDL for a missing attribute, which dialects of C++ word otherwise."""
 
 
+_MESH_TENSOR = re.compile(
+    r'(?P<value>!mpmd\.mesh_tensor<"[^"]*", tensor<[^<>]*>), unit, (?:unit|(?P<kind>"\w*"))>'
+)
+"""A type of values on a mesh in IRDL's form, without a sharding."""
+
+
+def _in_custom_syntax(message: str) -> str:
+    message = _MISSING.sub(r"op requires attribute '\1'", without_group_sizes(message))
+    return _MESH_TENSOR.sub(_of_mesh_tensor, message)
+
+
+def _of_mesh_tensor(found: re.Match[str]) -> str:
+    kind = f", memory_kind={found['kind']}" if found["kind"] else ""
+    return f"{found['value']}{kind}>"
+
+
 def _diagnostic(info: ir.Diagnostic | ir.DiagnosticInfo) -> Diagnostic:
     location = location_of(info.location)
     emitted = _emitted.pop((info.message, location), None)
     return Diagnostic(
         _SEVERITIES[info.severity],
-        _MISSING.sub(r"op requires attribute '\1'", without_group_sizes(info.message)),
+        _in_custom_syntax(info.message),
         location,
         (*(emitted.notes if emitted else ()), *(_diagnostic(note) for note in info.notes)),
         emitted.parts if emitted else (),

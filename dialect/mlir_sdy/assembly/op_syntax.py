@@ -198,7 +198,7 @@ class OperationReader:
         operation.operand_types, operation.result_types = read_functional_type(self.cursor)
         listed, typed = len(operation.operands), len(operation.operand_types)
         if listed != typed:
-            message = f"{listed} operands are listed, but {typed} types"
+            message = f"number of operands and types do not match: got {listed} operands and {typed} types"
             raise self.cursor.source.error(message, start)
 
     def _sharding_per_value(self, name: str) -> None:

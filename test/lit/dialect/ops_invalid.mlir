@@ -55,7 +55,7 @@ func.func @f(%a: tensor<8xf32>) {
 // -----
 
 func.func @f(%a: tensor<8xf32>) {
-  // expected-error@below {{2 operands are listed, but 1 types}}
+  // expected-error@below {{number of operands and types do not match: got 2 operands and 1 types}}
   sdy.manual_computation(%a, %a) in_shardings=[] out_shardings=[] manual_axes={} () { sdy.return } : (tensor<8xf32>) -> ()
 }
 
