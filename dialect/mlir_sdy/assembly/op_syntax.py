@@ -198,8 +198,8 @@ class OperationReader:
         operation.operand_types, operation.result_types = read_functional_type(self.cursor)
         listed, typed = len(operation.operands), len(operation.operand_types)
         if listed != typed:
-            message = f"number of operands and types do not match: got {listed} operands and {typed} types"
-            raise self.cursor.source.error(message, start)
+            message = f"do not match: got {listed} operands and {typed} types"
+            raise self.cursor.source.error(f"number of operands and types {message}", start)
 
     def _sharding_per_value(self, name: str) -> None:
         read = attribute_text.read_stripped_sharding_per_value

@@ -160,7 +160,7 @@ func.func private @f() attributes {a = #sdy.op_sharding_rule<([a])->([a]) {a=2}>
 
 // -----
 
-// expected-error@below {{found 'z_01'}}
+// expected-error@below {{expecting positive integer without leading zeros. Received: '01'}}
 func.func private @f() attributes {a = #sdy.op_sharding_rule<([z_01])->([i]) {i=2}>}
 
 // -----
