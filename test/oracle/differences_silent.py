@@ -275,7 +275,7 @@ func.func @main(%x: !t) -> !t {{
         "",
         'sdy.mesh @"" = <["a"=2]>',
         Gives("@<<INVALID EMPTY SYMBOL>>"),
-        Refuses("expected a name '@name', found '@'"),
+        Refuses("for symbol name: '@name', found '@'"),
     ),
     "sub-axes beyond 64 bits": Passes(
         "sub-axes whose pre-size times size exceeds 64 bits",

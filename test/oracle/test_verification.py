@@ -399,6 +399,11 @@ INVALID = {
     ],
     "other operations": [
         body(f"sdy.sharding_group %a group_id=x : {T}"),
+        body(f'"sdy.sharding_group"(%a) {{group_id = 1 : i32}} : ({T}) -> ()'),
+        body(
+            f"%0 = sdy.data_flow_edge %a sharding=<@unknown, [{{}}, {{}}]> : {T} "
+            f'%1 = sdy.all_gather [{{"x"}}, {{}}] %0 out_sharding=<@mesh, [{{}}, {{}}]> : {T}'
+        ),
         body(f"%0 = sdy.propagation_barrier %a allowed_direction=BOTH : {T}"),
         body(f"%0 = sdy.propagation_barrier %a allowed_direction=SIDEWAYS : {T}"),
         body("%0 = sdy.constant : tensor<4xf32>"),

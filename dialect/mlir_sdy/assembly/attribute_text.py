@@ -163,7 +163,8 @@ def or_full(mnemonic: str, read: Callable[[Cursor], T]) -> Callable[[Cursor], T]
         start = cursor.position
         found, value = _read_full_or_alias(cursor)
         if found != mnemonic:
-            raise cursor.source.error(f"expected a '{mnemonic}' attribute, found '{found}'", start)
+            wrong = f"expected a '{mnemonic}' attribute, found '{found}'"
+            raise cursor.source.error(f"invalid kind of attribute specified: {wrong}", start)
         return value
 
     return read_either
@@ -571,9 +572,17 @@ def read_all_to_all_param(cursor: Cursor) -> model.AllToAllParam:
 
 def read_all_to_all_param_list(cursor: Cursor) -> model.AllToAllParamList:
     """Read `[{"x"}: 0->2, {"y"}: 1->3]`."""
-    return model.AllToAllParamList(
-        list_of(cursor, "[", or_full("all_to_all_param", read_all_to_all_param), "]")
-    )
+    return model.AllToAllParamList(_all_to_all_params(cursor))
+
+
+_all_to_all_params = _listed(
+    "[",
+    or_full("all_to_all_param", read_all_to_all_param),
+    "]",
+    "Sdy_AllToAllParamList",
+    "value",
+    "AllToAllParamAttr",
+)
 
 
 # --- Propagation edges ----------------------------------------------------------------------
@@ -585,13 +594,16 @@ def read_edge_value_ref(cursor: Cursor) -> model.EdgeValueRef:
         if cursor.try_keyword(str(kind)):
             cursor.token("-")
             return model.EdgeValueRef(kind, cursor.integer("the index of the value"))
-    raise cursor.unexpected("'operand' or 'result'")
+    raise cursor.unexpected("::mlir::sdy::EdgeNodeType to be one of: operand, result")
 
 
 def _read_edge_targets(cursor: Cursor) -> tuple[model.EdgeValueRef, ...]:
     return non_empty_list(cursor, "[", read_edge_value_ref, "]", "at least one target")
 
 
+_propagated_axis = parameter(
+    read_axis_ref, "Sdy_AxisToPropagationDetails", "axis_name", "::mlir::sdy::AxisRefAttr"
+)
 _edge_targets = parameter(
     _read_edge_targets,
     "Sdy_AxisToPropagationDetails",
@@ -603,7 +615,7 @@ _edge_targets = parameter(
 def read_axis_to_propagation_details(cursor: Cursor) -> model.AxisToPropagationDetails:
     """Read `{"x" = operand-1 -> [operand-0, result-0]}`."""
     cursor.token("{")
-    axis = read_axis_ref(cursor)
+    axis = _propagated_axis(cursor)
     cursor.token("=")
     source = read_edge_value_ref(cursor)
     cursor.token("->")

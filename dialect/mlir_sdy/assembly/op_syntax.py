@@ -136,7 +136,7 @@ class OperationReader:
         if kind == "i64":
             return f"{cursor.integer('a number', 'attribute value')} : i64"
         if kind == "symbol":
-            return quoted(cursor.symbol("a name"))
+            return quoted(cursor.symbol("valid '@'-identifier for symbol name:"))
         if kind == "reference":
             return symbol(cursor.symbol("a name"))
         if kind == "string":

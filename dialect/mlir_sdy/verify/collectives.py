@@ -123,7 +123,7 @@ def verify_collective(
         return
     if kind.one_mesh:
         source_mesh, mesh = mesh_of(source, meshes), mesh_of(result, meshes)
-        if source_mesh != mesh:
+        if source_mesh is not None and source_mesh != mesh:
             raise ConstraintViolation(
                 f"result mesh does not match operand mesh: the result is on {mesh}",
                 _operand_mesh(operation, source_mesh),

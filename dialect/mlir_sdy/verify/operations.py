@@ -106,7 +106,7 @@ def verify_named_computation(operation: ir.Operation) -> None:
         if argument != operand:
             raise ConstraintViolation(
                 f"expected the type of the {index}'th block argument to match the type of the "
-                f"corresponding operand: {argument} vs {operand}"
+                f"corresponding operand: '{argument}' vs '{operand}'"
             )
     returned = [value.type for value in returned_values(operation)]
     results = [result.type for result in operation.results]
@@ -139,7 +139,10 @@ def verify_sharding_group(operation: ir.Operation) -> None:
     number = operation.attributes["group_id"]
     signless = ir.IntegerType.get_signless(64, operation.context)
     if not isinstance(number, ir.IntegerAttr) or number.type != signless:
-        raise ConstraintViolation(f"expects a 'group_id' of type i64, got {number}")
+        raise ConstraintViolation(
+            "attribute 'group_id' failed to satisfy constraint: 64-bit signless integer attribute, "
+            f"got {number}"
+        )
 
 
 @verifies("sdy.constant")

@@ -97,7 +97,7 @@ def _check_mapping(rule: OpShardingRule, mapping: TensorMapping, value_type: ir.
     shaped = global_type(value_type)
     if not (isinstance(shaped, ir.ShapedType) and shaped.has_static_shape):
         raise ConstraintViolation(
-            f"expected a ranked tensor with a static shape. type: {value_type}"
+            f"expected a ranked tensor with a static shape. type: '{value_type}'"
         )
     if mapping.rank != shaped.rank:
         raise ConstraintViolation(

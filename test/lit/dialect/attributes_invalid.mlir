@@ -188,7 +188,7 @@ func.func private @f() attributes {a = #sdy.op_sharding_rule<([i])->([i]) {i=2},
 
 // --- Edges ---
 
-// expected-error@below {{expected 'operand' or 'result', found 'argument'}}
+// expected-error@below {{expected ::mlir::sdy::EdgeNodeType to be one of: operand, result, found 'argument'}}
 func.func private @f() attributes {a = #sdy.propagation_edges<[{step-0 = [{"x" = argument-0 -> [result-0]}]}]>}
 
 // -----

@@ -81,7 +81,7 @@ func.func @f(%a: tensor<8xf32>) {
 
 // -----
 
-// expected-error@below {{expected a name '@name'}}
+// expected-error@below {{expected valid '@'-identifier for symbol name: '@name', found '"'}}
 sdy.mesh "m" = <["x"=2]>
 
 // -----
@@ -128,7 +128,7 @@ func.func @f(%a: tensor<8xf32>) {
 // -----
 
 func.func @f(%a: tensor<8xf32>) {
-  // expected-error@below {{expected the type of the 0'th block argument to match the type of the corresponding operand: tensor<4xf32> vs tensor<8xf32>}}
+  // expected-error@below {{expected the type of the 0'th block argument to match the type of the corresponding operand: 'tensor<4xf32>' vs 'tensor<8xf32>'}}
   %0 = sdy.named_computation<"n">(%a) (%b: tensor<4xf32>) { sdy.return %b : tensor<4xf32> } : (tensor<8xf32>) -> tensor<4xf32>
   func.return
 }
@@ -263,7 +263,7 @@ func.func @f(%a: tensor<8xf32>) {
 // -----
 
 func.func @f(%a: tensor<?xf32>) {
-  // expected-error@below {{operand - expected a ranked tensor with a static shape. type: tensor<?xf32>}}
+  // expected-error@below {{operand - expected a ranked tensor with a static shape. type: 'tensor<?xf32>'}}
   %0 = stablehlo.negate %a {sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {i=8}>} : tensor<?xf32>
   func.return
 }
@@ -337,7 +337,7 @@ func.func @nested_manual_axis(%a: tensor<8xf32>) {
 // -----
 
 func.func @group_number_of_32_bits(%a: tensor<8xf32>) {
-  // expected-error@below {{expects a 'group_id' of type i64, got 1 : i32}}
+  // expected-error@below {{attribute 'group_id' failed to satisfy constraint: 64-bit signless integer attribute, got 1 : i32}}
   "sdy.sharding_group"(%a) <{group_id = 1 : i32}> : (tensor<8xf32>) -> ()
   func.return
 }
