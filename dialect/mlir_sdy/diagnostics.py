@@ -96,6 +96,8 @@ class Diagnostic:
         parts: the part of the operation at `location` that is wrong, from the outside in, if its
             own location isn't known. A reader of the text puts it in.
         operation: the location of the operation, where `location` is that of a part.
+        consequences: errors that C++ Shardy reports next, at the same place. They say nothing new,
+            so they aren't printed; `-verify-diagnostics` lets tests expect them.
     """
 
     severity: Severity
@@ -104,6 +106,7 @@ class Diagnostic:
     notes: tuple[Diagnostic, ...] = ()
     parts: tuple[Part, ...] = ()
     operation: SourceLocation | None = None
+    consequences: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         place = "" if self.location is None else f"{self.location}: "

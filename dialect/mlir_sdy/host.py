@@ -538,11 +538,32 @@ Verifiers may run in threads of MLIR, which don't have the context variables of 
 def emit_error(diagnostic: Diagnostic, location: ir.Location) -> None:
     """Emit an error through MLIR, for a verifier that MLIR called.
 
-    The bindings can't emit notes: `diagnostics_of` adds those of `diagnostic` again, and its parts.
+    The bindings can't emit notes: `diagnostics_of` adds those of `diagnostic` again, its parts and
+    its consequences.
     """
-    if diagnostic.notes or diagnostic.parts:
+    if diagnostic.notes or diagnostic.parts or diagnostic.consequences:
         _emitted[diagnostic.message, location_of(location)] = diagnostic
     location.emit_error(diagnostic.message)
+
+
+_MISSING = re.compile(r'op attribute "(\w+)" is expected but not provided')
+"""The message of IRDL for a missing attribute, which dialects of C++ word otherwise."""
+
+
+_MESH_TENSOR = re.compile(
+    r'(?P<value>!mpmd\.mesh_tensor<"[^"]*", tensor<[^<>]*>), unit, (?:unit|(?P<kind>"\w*"))>'
+)
+"""A type of values on a mesh in IRDL's form, without a sharding."""
+
+
+def _in_custom_syntax(message: str) -> str:
+    message = _MISSING.sub(r"op requires attribute '\1'", without_group_sizes(message))
+    return _MESH_TENSOR.sub(_of_mesh_tensor, message)
+
+
+def _of_mesh_tensor(found: re.Match[str]) -> str:
+    kind = f", memory_kind={found['kind']}" if found["kind"] else ""
+    return f"{found['value']}{kind}>"
 
 
 def _diagnostic(info: ir.Diagnostic | ir.DiagnosticInfo) -> Diagnostic:
@@ -550,10 +571,11 @@ def _diagnostic(info: ir.Diagnostic | ir.DiagnosticInfo) -> Diagnostic:
     emitted = _emitted.pop((info.message, location), None)
     return Diagnostic(
         _SEVERITIES[info.severity],
-        without_group_sizes(info.message),
+        _in_custom_syntax(info.message),
         location,
         (*(emitted.notes if emitted else ()), *(_diagnostic(note) for note in info.notes)),
         emitted.parts if emitted else (),
+        consequences=emitted.consequences if emitted else (),
     )
 
 

@@ -105,6 +105,7 @@ def _never_called(_):
         (lambda _: None, {}, "the program is a function: pass 'microbatches'"),
         ("text", {"microbatches": [4]}, "'microbatches' needs a function"),
         (lambda _: None, {"microbatches": []}, "at least one number"),
+        ("text", {"transfer": "auto"}, "has no option 'transfer'; did you mean 'transfers'?"),
         (_never_called, {"microbatches": [4], "schedules": ["gpipe", "1fb1"]}, "mean '1f1b'"),
     ],
 )

@@ -247,7 +247,7 @@ func.func @main(%x: !t) -> !t {{
           return %0 : !t
         }}""",
         Aborts(),
-        Refuses("step 0 refers to operand--1, but there are 1 operands"),
+        Refuses("an operand index in range [0, 1), got: -1 in step 0"),
     ),
     "manual computation on a maximal mesh": Passes(
         "a manual computation with a sharding on a maximal mesh",
@@ -275,7 +275,7 @@ func.func @main(%x: !t) -> !t {{
         "",
         'sdy.mesh @"" = <["a"=2]>',
         Gives("@<<INVALID EMPTY SYMBOL>>"),
-        Refuses("expected a name '@name', found '@'"),
+        Refuses("for symbol name: '@name', found '@'"),
     ),
     "sub-axes beyond 64 bits": Passes(
         "sub-axes whose pre-size times size exceeds 64 bits",
@@ -285,7 +285,7 @@ func.func @main(%x: !t) -> !t {{
         #s = #sdy.sharding<@m, [{"a":(4611686018427387905)4}]>
         func.func @main(%x: tensor<8xf32> {sdy.sharding = #s}) { return }""",
         Gives('"a":(4611686018427387905)4'),
-        Refuses("its pre-size times its size is 18446744073709551620"),
+        Refuses("sub-axis next pre-size 18446744073709551620 doesn't divide"),
     ),
     "dynamic shape": Passes(
         "an operation with a tensor of dynamic shape in `sdy-populate-op-sharding-rules`",

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import pytest
 from case_counts import cases
 from mpmd_passes import symbols
-from shardy import Shardy, ShardyAborted, ShardyRefused
+from shardy import Shardy, ShardyAborted, ShardyRefused, not_stated
 
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.diagnostics import SdyError, collect
@@ -158,6 +158,10 @@ KNOWN = (
         lacks_stages,
     ),
     Row("we refuse", "pipeline-scheduler{remove-control", ANY, "leaves invalid operands there"),
+    Row("messages", "pipeline-scheduler{remove-control", ANY, "the option is refused"),
+    Row("messages", "erase-unused-callee", ANY, "all calls that are wrong"),
+    Row("they abort", "generate-sdy-meshes", ANY, "no topology", lambda of: not mpmd_functions(of)),
+    Row("messages", "map-input-output-to-mesh", ANY, "an unknown mesh", lacks_a_mesh),
     Row("we refuse", "validate-no-inferred", "validate_no_inf.*", "only warns in jaxlib 0.12"),
     Row("we refuse", "rule-based-merge", "lower_to_fragment_calls_names", "equal descriptions"),
     Row("they refuse", "convert-sdy-shardings", "ops", "an assignment gets a sharding"),
@@ -193,6 +197,21 @@ def run_lines() -> tuple[Case, ...]:
             parts = re.split(r"^// -----.*$", text, flags=re.MULTILINE) if split else [text]
             found += [Case(f"{file.stem}.{n}", step, part) for n, part in enumerate(parts)]
     return tuple(found)
+
+
+WITH_TOPOLOGY = re.compile(
+    r"attributes\s*\{\s*topology = "
+    r"(#topology|#mpmd\.topology<(?:[^<>]|<(?:[^<>]|<[^<>]*>)*>)*>)\s*\}"
+)
+
+
+def other_functions() -> Iterator[Case]:
+    """Yield the run lines for functions without a topology, and for private ones."""
+    for case in run_lines():
+        text = re.sub(r"//.*", "", case.text)
+        private = re.sub(r"func\.func (public )?@", "func.func private @", text)
+        for changed in {WITH_TOPOLOGY.sub("", text), private} - {text}:
+            yield case._replace(text=changed)
 
 
 def other_pairs(context) -> Iterator[Case]:
@@ -245,6 +264,7 @@ def passes():
 
 def difference(case, passes, context) -> str | None:
     """Return in a word how a pass differs from C++ Shardy's, or None."""
+    refused = None
     try:
         theirs = passes.run(case.text, case.step)
     except ShardyAborted:
@@ -252,14 +272,16 @@ def difference(case, passes, context) -> str | None:
     except ShardyRefused as refusal:
         if "failed to add" in str(refusal):  # an option, or a value of it, that only we have
             return None
-        theirs = None
+        theirs, refused = None, refusal
     try:
         module = parse(case.text, context)
         with collect():
             run_pipeline(module, f"builtin.module({case.step})")
         ours = asm(module)
-    except SdyError:
-        return None if theirs is None else "we refuse"
+    except SdyError as error:
+        if refused is None:
+            return "we refuse"
+        return "messages" if not_stated(refused, error) else None
     if theirs is None:
         return "they refuse"
     try:
@@ -297,6 +319,11 @@ def test_run_lines(passes, context):
     """Each pass of the run lines makes of its program what C++ Shardy's does."""
     assert len(run_lines()) >= 70
     assert unknown(run_lines(), passes, context) == []
+
+
+def test_other_functions(passes, context):
+    """Functions that have no topology, or are no entry points, change as in C++ Shardy."""
+    assert unknown(other_functions(), passes, context) == []
 
 
 def test_other_pairs(passes, context):

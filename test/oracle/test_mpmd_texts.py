@@ -3,7 +3,7 @@
 
 import pytest
 from mpmd_texts import ACCEPTED, REFUSED
-from shardy import ShardyRefused
+from shardy import ShardyRefused, not_stated
 
 from mlir_sdy.assembly import asm, parse
 from mlir_sdy.diagnostics import SdyError
@@ -39,3 +39,4 @@ def test_refused_texts_have_the_same_reason(shardy, context):
             shardy.run(text)
         assert reason in str(ours.value), what
         assert reason in str(theirs.value), what
+        assert not_stated(theirs.value, ours.value) == [], what

@@ -93,9 +93,9 @@ def is_explained(text, message):
     huge = "9223372036854775807" in text
     return (
         # The release in jaxlib does not check this yet.
-        "cannot introduce unreduced axes" in message
+        "cannot add new unreduced axis" in message
         # Products beyond 64 bits wrap around in Shardy.
-        or (huge and "does not divide its axis" in message)
+        or (huge and "doesn't divide the size of the full axis" in message)
         # The release in jaxlib reads smaller factors only.
         or (huge and not message and "op_sharding_rule" in text)
         # Shardy ignores what follows within `#sdy<...>`.

@@ -277,6 +277,63 @@ REFUSED = {
         "{ return }",
         'duplicate axis name: "x"',
     ),
+    "topology: name": (
+        'func.func @main() attributes {topology = #mpmd.topology<<m : <["x"=2]>>>} { return }',
+        "expected string",
+    ),
+    "mesh with origins: name": (
+        "func.func private @main() attributes {a = #mpmd.meshes_with_origins<m1>}",
+        "expected string",
+    ),
+    "mesh with origins: origin": (
+        'func.func private @main() attributes {a = #mpmd.meshes_with_origins<"m1"[a]>}',
+        "expected string",
+    ),
+    "reduction: kind": (
+        "func.func private @main() attributes {a = #mpmd.reduction<sum>}",
+        "ReductionType to be one of: none, add, max, min, mul, or, and",
+    ),
+    "user origin: name": (
+        "func.func private @main() attributes {a = #mpmd.user_origin<f>}",
+        "expected attribute value",
+    ),
+    "user origin: count": (
+        'func.func private @main() attributes {a = #mpmd.user_origin<"f"(x)>}',
+        "expected integer value",
+    ),
+    "computation: name": (
+        f"func.func @main(%t: {TENSOR}) {{ %0 = mpmd.named_computation<f> (%t) {IDENTITY} : "
+        f"({TENSOR}) -> {TENSOR} return }}",
+        "expected string",
+    ),
+    "named tensor: name": (
+        program(f"%0 = mpmd.named_tensor %t name=f : {TENSOR}"),
+        "expected attribute value",
+    ),
+    "fragment call: tensor": (
+        program(f"%0 = mpmd.fragment_call<{F}> @h(%t) : ({TENSOR}) -> {M1}", H),
+        "operand #0 must be variadic of mesh tensor type, but got",
+    ),
+    "transfer: memory kind by an attribute": (
+        program(f'%0 = mpmd.transfer {{mhlo.memory_kind = "pinned_host"}} %a : ({M1}) -> {M2}'),
+        "Transfers to host with attributes are not supported.",
+    ),
+    "unassign: tensor": (
+        program(f"%0 = mpmd.unassign %t : ({TENSOR}) -> {TENSOR}"),
+        "operand #0 must be mesh tensor type",
+    ),
+    "for: index that is no tensor": (
+        loop(FOUR, BODY.replace("tensor<ui32>", "f32"), X),
+        "0-th induction variable has invalid type: 'f32'",
+    ),
+    "mesh tensor: type": (
+        'func.func private @main() -> !mpmd.mesh_tensor<"m1", f32>',
+        "invalid kind of type specified: expected builtin.tensor, but found 'f32'",
+    ),
+    "type: unknown": (
+        'func.func private @main() -> !mpmd.mesh<"m1">',
+        "unknown  type `mesh` in dialect `mpmd`",
+    ),
     "mesh tensor: order": (
         f'func.func @main(%a: !mpmd.mesh_tensor<"m1", {TENSOR}, memory_kind="device", '
         "sharding=<@mesh, [{}, {}]>>) { return }",

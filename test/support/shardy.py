@@ -2,10 +2,13 @@
 
 import importlib.metadata
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+
+from mlir_sdy.diagnostics import SdyError
 
 WORKER = Path(__file__).with_name("worker.py")
 
@@ -19,6 +22,29 @@ class ShardyAborted(RuntimeError):
 
 class ShardyRefused(ValueError):
     """C++ Shardy reported an error."""
+
+
+_MESSAGE = re.compile(r"^ ?(?:error|note): (?:\"[^\"]*\":\d+:\d+|\S+): ?(.*)$", re.MULTILINE)
+
+
+def not_stated(refusal: ShardyRefused, ours: SdyError) -> list[str]:
+    """Return the messages of C++ Shardy that are no part of ours, which tests may expect."""
+    stated = [
+        message
+        for each in ours.diagnostics
+        for message in (
+            each.message,
+            *each.consequences,
+            *(note.message for note in each.notes),
+        )
+    ]
+    theirs = (re.sub(r"^custom op '[^']*' ", "", each) for each in _MESSAGE.findall(str(refusal)))
+    return [
+        each
+        for each in theirs
+        if not each.startswith("see current operation")
+        and not any(each in message for message in stated)
+    ]
 
 
 class Shardy:

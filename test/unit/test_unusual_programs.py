@@ -98,7 +98,7 @@ def test_operation_that_looks_like_an_attribute(context):
     assert refusal('sdy.mesh = <["x"=2]>\n', context) == (
         1,
         10,
-        "expected a name '@name', found '='",
+        "expected valid '@'-identifier for symbol name: '@name', found '='",
     )
     text = "module attributes {\n  sdy.mesh = 1 : i32, // a comment\n  sdy.constant = 2 : i32} {}\n"
     assert "sdy.constant = 2 : i32" in sdy.asm(sdy.parse(text, context))

@@ -10,17 +10,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, TypeVar
+from dataclasses import replace
+from typing import Any, TypeAlias, TypeVar
 
 from mlir_sdy import model
 from mlir_sdy.assembly.source import Cursor
+from mlir_sdy.diagnostics import ParseError
 
 T = TypeVar("T")
+Read: TypeAlias = Callable[[Cursor], T]
 ReadBody = Callable[[Cursor], Any]
 
 _PRIORITY = re.compile(r"p(0|[1-9]\d*)\Z")
-_COMPOUND_FACTORS = re.compile(r"(?:z_[1-9]\d*|[i-z])+\Z")
-_FACTOR = re.compile(r"z_(\d+)|([i-z])")
+_LEADING_ZERO = re.compile(r"p0\d+\Z")
+_COMPOUND_FACTORS = re.compile(r"(?:z_[1-9]\d*|[i-z])+\Z", re.ASCII)
+_VALID_FACTORS = re.compile(r"(?:z_[1-9]\d*|[i-y]|z(?!_))*", re.ASCII)
+_NUMBER_OF_FACTOR = re.compile(r"z_(\d*)", re.ASCII)
+_FACTOR = re.compile(r"z_(\d+)|([i-z])", re.ASCII)
 _FIRST_FACTOR_LETTER = ord("i")
 _LAST_LETTER_FACTOR = 17
 
@@ -49,8 +55,47 @@ def non_empty_list(
     items = list_of(cursor, opening, read, closing)
     if not items:
         cursor.position -= len(closing)
-        raise cursor.error(f"expected at least one {what}")
+        raise cursor.error(f"expected {what}")
     return items
+
+
+def followed_by(error: ParseError, *consequences: str) -> ParseError:
+    """Return a parse error with the errors that C++ Shardy reports after it."""
+    first, *others = error.diagnostics
+    first = replace(first, consequences=(*first.consequences, *consequences))
+    return ParseError(first, *others)
+
+
+def parameter(read: Callable[[Cursor], T], attribute: str, name: str, kind: str) -> Read[T]:
+    """Return a reader of the parameter of an attribute, with what C++ Shardy says if it fails."""
+    message = f"failed to parse {attribute} parameter '{name}' which is to be a `{kind}`"
+
+    def read_parameter(cursor: Cursor) -> T:
+        try:
+            return read(cursor)
+        except ParseError as error:
+            raise followed_by(error, message) from None
+
+    return read_parameter
+
+
+def _integer(attribute: str, name: str, what: str) -> Read[int]:
+    return parameter(lambda cursor: cursor.integer(what), attribute, name, "int64_t")
+
+
+def _string(attribute: str, name: str, what: str) -> Read[str]:
+    return parameter(lambda cursor: cursor.string(what), attribute, name, "::llvm::StringRef")
+
+
+def _listed(
+    opening: str, read: Callable[[Cursor], T], closing: str, attribute: str, name: str, kind: str
+) -> Read[tuple[T, ...]]:
+    """Return a reader of a parameter that is a list in brackets."""
+
+    def read_list(cursor: Cursor) -> tuple[T, ...]:
+        return list_of(cursor, opening, read, closing)
+
+    return parameter(read_list, attribute, name, f"::llvm::ArrayRef<{kind}>")
 
 
 # --- Full forms -----------------------------------------------------------------------------
@@ -100,7 +145,7 @@ def _read_body(cursor: Cursor, mnemonic: str | None) -> Any:
     read = BODIES.get(mnemonic)
     if read is None:
         start = cursor.position - len(mnemonic)
-        raise cursor.source.error(f"unknown attribute '{mnemonic}' in dialect 'sdy'", start)
+        raise cursor.source.error(f"unknown attribute `{mnemonic}` in dialect `sdy`", start)
     start = cursor.position
     try:
         return read(cursor)
@@ -118,7 +163,8 @@ def or_full(mnemonic: str, read: Callable[[Cursor], T]) -> Callable[[Cursor], T]
         start = cursor.position
         found, value = _read_full_or_alias(cursor)
         if found != mnemonic:
-            raise cursor.source.error(f"expected a '{mnemonic}' attribute, found '{found}'", start)
+            wrong = f"expected a '{mnemonic}' attribute, found '{found}'"
+            raise cursor.source.error(f"invalid kind of attribute specified: {wrong}", start)
         return value
 
     return read_either
@@ -129,43 +175,60 @@ def or_full(mnemonic: str, read: Callable[[Cursor], T]) -> Callable[[Cursor], T]
 
 def read_axis_ref(cursor: Cursor) -> model.AxisRef:
     """Read `"x"` or `"x":(pre)size`."""
-    name = cursor.string("an axis name")
+    name = _axis_name(cursor)
     if not cursor.try_token(":"):
         return model.AxisRef(name)
-    return model.AxisRef(name, read_sub_axis_info(cursor))
+    return model.AxisRef(name, _sub_axis_info(cursor))
 
 
 def read_sub_axis_info(cursor: Cursor) -> model.SubAxisInfo:
     """Read `(pre)size`."""
     cursor.token("(")
-    pre_size = cursor.integer("the sub-axis pre-size")
+    pre_size = _pre_size(cursor)
     cursor.token(")")
-    return model.SubAxisInfo(pre_size, cursor.integer("the sub-axis size"))
+    return model.SubAxisInfo(pre_size, _sub_axis_size(cursor))
 
 
-def _read_axes(cursor: Cursor) -> tuple[model.AxisRef, ...]:
-    return list_of(cursor, "{", or_full("axis_ref", read_axis_ref), "}")
+_axis_name = _string("Sdy_AxisRef", "name", "an axis name")
+_sub_axis_info = parameter(read_sub_axis_info, "Sdy_AxisRef", "sub_axis_info", "SubAxisInfoAttr")
+_pre_size = _integer("Sdy_SubAxisInfo", "pre_size", "the sub-axis pre-size")
+_sub_axis_size = _integer("Sdy_SubAxisInfo", "size", "the sub-axis size")
+_axis_ref = or_full("axis_ref", read_axis_ref)
+_axes = _listed("{", _axis_ref, "}", "Sdy_AxisRefList", "value", "AxisRefAttr")
 
 
 def _read_axes_not_empty(cursor: Cursor) -> tuple[model.AxisRef, ...]:
-    return non_empty_list(cursor, "{", or_full("axis_ref", read_axis_ref), "}", "axis")
+    return non_empty_list(cursor, "{", _axis_ref, "}", "string: at least one axis")
 
 
 def read_axis_ref_list(cursor: Cursor) -> model.AxisRefList:
     """Read `{"x", "y":(1)2}`."""
-    return model.AxisRefList(_read_axes(cursor))
+    return model.AxisRefList(_axes(cursor))
 
 
 def read_list_of_axis_ref_lists(cursor: Cursor) -> model.ListOfAxisRefLists:
     """Read `[{"x"}, {}]`."""
-    return model.ListOfAxisRefLists(
-        list_of(cursor, "[", or_full("axis_ref_list", read_axis_ref_list), "]")
-    )
+    return model.ListOfAxisRefLists(_axis_ref_lists(cursor))
+
+
+_axis_ref_lists = _listed(
+    "[",
+    or_full("axis_ref_list", read_axis_ref_list),
+    "]",
+    "Sdy_ListOfAxisRefLists",
+    "value",
+    "AxisRefListAttr",
+)
 
 
 def read_manual_axes(cursor: Cursor) -> model.ManualAxes:
     """Read `{"x", "y"}`: full axes only."""
-    return model.ManualAxes(list_of(cursor, "{", lambda c: c.string("an axis name"), "}"))
+    return model.ManualAxes(_manual_axes(cursor))
+
+
+_manual_axes = _listed(
+    "{", lambda c: c.string("an axis name"), "}", "Sdy_ManualAxes", "value", "StringAttr"
+)
 
 
 # --- Meshes ---------------------------------------------------------------------------------
@@ -175,9 +238,9 @@ def read_mesh_axis(cursor: Cursor) -> model.MeshAxis:
     """Read `"x"=4`."""
     cursor.skip_blank()
     start = cursor.position
-    name = cursor.string("an axis name")
+    name = _mesh_axis_name(cursor)
     cursor.token("=")
-    size = cursor.integer("the axis size")
+    size = _mesh_axis_size(cursor)
     try:
         return model.MeshAxis(name, size)
     except model.ModelError as reason:
@@ -189,19 +252,30 @@ def read_mesh(cursor: Cursor) -> model.Mesh:
     cursor.skip_blank()
     start = cursor.position
     cursor.token("<")
-    axes = list_of(cursor, "[", or_full("mesh_axis", read_mesh_axis), "]")
+    axes = _mesh_axes(cursor)
     device_ids: tuple[int, ...] = ()
     if cursor.try_token(","):
         cursor.keyword("device_ids")
         cursor.token("=")
-        device_ids = non_empty_list(
-            cursor, "[", lambda c: c.integer("a device id"), "]", "device id"
-        )
+        device_ids = _device_ids(cursor)
     cursor.token(">")
     try:
         return model.Mesh(axes, device_ids)
     except model.ModelError as reason:
         raise cursor.source.error(str(reason), start) from None
+
+
+def _read_device_ids(cursor: Cursor) -> tuple[int, ...]:
+    what = "integer value: at least one device id"
+    return non_empty_list(cursor, "[", lambda c: c.integer("a device id"), "]", what)
+
+
+_mesh_axis_name = _string("Sdy_MeshAxis", "name", "an axis name")
+_mesh_axis_size = _integer("Sdy_MeshAxis", "size", "the axis size")
+_mesh_axes = _listed(
+    "[", or_full("mesh_axis", read_mesh_axis), "]", "Sdy_Mesh", "axes", "MeshAxisAttr"
+)
+_device_ids = parameter(_read_device_ids, "Sdy_Mesh", "device_ids", "::llvm::ArrayRef<int64_t>")
 
 
 # --- Shardings ------------------------------------------------------------------------------
@@ -219,6 +293,8 @@ def read_dimension_sharding(cursor: Cursor) -> model.DimensionSharding:
                 break
             axes.append(read_axis_ref(cursor))
             if not cursor.try_token(","):
+                if not cursor.peek("}"):
+                    raise cursor.unexpected("',' or '}'")
                 break
         cursor.token("}")
     return model.DimensionSharding(tuple(axes), not is_open, _read_priority(cursor))
@@ -232,22 +308,23 @@ def _read_priority(cursor: Cursor) -> int | None:
         return None
     match = _PRIORITY.match(word)
     if match is None:
-        raise cursor.source.error(
-            f"expected a priority such as 'p1' (no leading zeros), found '{word}'", start
-        )
+        fault = "expecting priority in format 'p<number>'"
+        if _LEADING_ZERO.match(word):
+            fault = "priorities with leading zeros are not allowed"
+        raise cursor.source.error(f"{fault}, got: {word}", start)
     priority = int(match[1])
     if priority >= 2**63:
-        raise cursor.source.error(f"priority {priority} does not fit in 64 bits", start)
+        message = f"expecting integer priority, got: {word}, which doesn't fit in 64 bits"
+        raise cursor.source.error(message, start)
     return priority
 
 
 def read_sharding(cursor: Cursor) -> model.TensorSharding:
     """Read `<@mesh, [{"x"}, {?}], replicated={"y"}, unreduced=max{"z"}>`."""
     cursor.token("<")
-    mesh_or_ref = read_mesh(cursor) if cursor.try_keyword("mesh") else cursor.symbol("a mesh")
+    mesh_or_ref = _read_mesh_or_name(cursor)
     cursor.token(",")
-    read_dimension = or_full("dimension_sharding", read_dimension_sharding)
-    dim_shardings = list_of(cursor, "[", read_dimension, "]")
+    dim_shardings = _dim_shardings(cursor)
     named: dict[str, tuple[model.AxisRef, ...]] = {}
     reduction = model.ReductionOp.SUM
     while cursor.try_token(","):
@@ -256,14 +333,18 @@ def read_sharding(cursor: Cursor) -> model.TensorSharding:
         clause = cursor.try_word()
         if clause not in ("replicated", "unreduced"):
             cursor.position = start
-            raise cursor.unexpected("'replicated' or 'unreduced'")
+            raise _not_valid(cursor.unexpected("'replicated' or 'unreduced'"))
         if clause in named:
-            raise cursor.source.error(f"'{clause}' is given twice", start)
-        if clause == "replicated":
-            cursor.token("=")
-        elif cursor.try_token("="):
-            reduction = read_reduction(cursor)
-        named[clause] = _read_axes_not_empty(cursor)
+            raise _not_valid(cursor.source.error(f"'{clause}' is given twice", start))
+        try:
+            if clause == "replicated":
+                cursor.token("=")
+            elif cursor.try_token("="):
+                reduction = read_reduction(cursor)
+            named[clause] = _read_named_axes(cursor)
+        except ParseError as error:
+            failure = f"failed to parse Sdy_TensorSharding parameter '{clause}_axes'"
+            raise followed_by(error, failure) from None
     cursor.token(">")
     return model.TensorSharding(
         mesh_or_ref,
@@ -272,6 +353,47 @@ def read_sharding(cursor: Cursor) -> model.TensorSharding:
         named.get("unreduced", ()),
         reduction,
     )
+
+
+_dim_shardings = _listed(
+    "[",
+    or_full("dimension_sharding", read_dimension_sharding),
+    "]",
+    "Sdy_TensorSharding",
+    "dim_shardings",
+    "DimensionShardingAttr",
+)
+
+
+def _read_mesh_or_name(cursor: Cursor) -> model.Mesh | str:
+    if cursor.try_keyword("mesh"):
+        try:
+            return read_mesh(cursor)
+        except ParseError as error:
+            raise followed_by(error, "failed to parse MeshAttr") from None
+    try:
+        return cursor.symbol("a mesh")
+    except ParseError as error:
+        kind, (reason,) = "invalid kind of attribute specified", error.diagnostics
+        message = reason.message if reason.message.startswith(kind) else f"{kind}: {reason.message}"
+        failure = "expecting MeshAttr or FlatSymbolRefAttr, got: <<NULL ATTRIBUTE>>"
+        wrong = ParseError(replace(reason, message=message))
+        raise followed_by(wrong, failure) from None
+
+
+def _read_named_axes(cursor: Cursor) -> tuple[model.AxisRef, ...]:
+    try:
+        return _read_axes_not_empty(cursor)
+    except ParseError as error:
+        failure = "failed to parse axis list which is expected to be an `ArrayRef<AxisRefAttr>`"
+        raise followed_by(error, failure) from None
+
+
+def _not_valid(error: ParseError) -> ParseError:
+    """Return the error of C++ Shardy for what follows a comma in a sharding, with the reason."""
+    (reason,) = error.diagnostics
+    message = "failed to parse Sdy_TensorSharding, expected valid named axis list after comma"
+    return ParseError(replace(reason, message=f"{message}: {reason.message}"))
 
 
 def read_reduction(cursor: Cursor) -> model.ReductionOp:
@@ -285,14 +407,22 @@ def read_reduction(cursor: Cursor) -> model.ReductionOp:
         if str(reduction) == word:
             return reduction
     cursor.position = start
-    raise cursor.unexpected("'sum', 'max' or 'min'")
+    raise cursor.unexpected("'{' after 'sum', 'max', 'min' or nothing")
 
 
 def read_stripped_sharding_per_value(cursor: Cursor) -> model.TensorShardingPerValue:
     """Read `[<@mesh, [{"x"}]>, <@mesh, []>]`."""
-    return model.TensorShardingPerValue(
-        list_of(cursor, "[", or_full("sharding", read_sharding), "]")
-    )
+    return model.TensorShardingPerValue(_shardings(cursor))
+
+
+_shardings = _listed(
+    "[",
+    or_full("sharding", read_sharding),
+    "]",
+    "Sdy_TensorShardingPerValue",
+    "shardings",
+    "TensorShardingAttr",
+)
 
 
 def read_sharding_per_value(cursor: Cursor) -> model.TensorShardingPerValue:
@@ -314,19 +444,33 @@ def _read_factors(cursor: Cursor) -> tuple[int, ...]:
     if token is None:
         return ()
     if not _COMPOUND_FACTORS.match(token):
-        raise cursor.source.error(
-            f"expected factors ('i' to 'z', then 'z_1', 'z_2', ...), found '{token}'", start
-        )
-    return tuple(
+        raise cursor.source.error(_wrong_factor(token), start)
+    factors = tuple(
         _LAST_LETTER_FACTOR + int(number) if number else ord(letter) - _FIRST_FACTOR_LETTER
         for number, letter in _FACTOR.findall(token)
     )
+    if max(factors) >= 2**63:
+        number = max(factors) - _LAST_LETTER_FACTOR
+        raise cursor.source.error(f"expecting symbol index <=2^63-1. Received: '{number}'", start)
+    return factors
+
+
+def _wrong_factor(token: str) -> str:
+    """Return the message for the first wrong factor of adjacent ones."""
+    valid = _VALID_FACTORS.match(token)
+    rest = token[valid.end() if valid else 0 :]
+    number = _NUMBER_OF_FACTOR.match(rest)
+    if number is None:
+        return f"expecting symbol from 'i' to 'z'. Received: '{rest[:1]}'"
+    if not number[1]:
+        return f"expecting integer after 'z_'. Received: '{rest}'"
+    return f"expecting positive integer without leading zeros. Received: '{number[1]}'"
 
 
 def _read_some_factors(cursor: Cursor) -> tuple[int, ...]:
     factors = _read_factors(cursor)
     if not factors:
-        raise cursor.unexpected("a factor")
+        raise cursor.unexpected("valid keyword: a factor")
     return factors
 
 
@@ -337,12 +481,27 @@ def read_dim_mapping(cursor: Cursor) -> model.DimMapping:
 
 def read_tensor_mapping(cursor: Cursor) -> model.TensorMapping:
     """Read `[i, jk]`."""
-    return model.TensorMapping(list_of(cursor, "[", read_dim_mapping, "]"))
+    return model.TensorMapping(_dim_mappings(cursor))
 
 
-def _read_mappings(cursor: Cursor, what: str) -> tuple[model.TensorMapping, ...]:
+_dim_mappings = _listed(
+    "[", read_dim_mapping, "]", "Sdy_TensorMapping", "dim_mappings", "DimMappingAttr"
+)
+
+
+def _mappings(what: str) -> Read[tuple[model.TensorMapping, ...]]:
+    """Return a reader of the mappings of the operands, or of the results."""
     read_mapping = or_full("tensor_mapping", read_tensor_mapping)
-    return non_empty_list(cursor, "(", read_mapping, ")", f"mapping of the {what}")
+    missing = f"'[': at least one mapping of the {what}s"
+
+    def read_mappings(cursor: Cursor) -> tuple[model.TensorMapping, ...]:
+        return non_empty_list(cursor, "(", read_mapping, ")", missing)
+
+    kind = "::llvm::ArrayRef<TensorMappingAttr>"
+    return parameter(read_mappings, "Sdy_OpShardingRule", f"{what}_mappings", kind)
+
+
+_operand_mappings, _result_mappings = _mappings("operand"), _mappings("result")
 
 
 def _read_factor_sizes(cursor: Cursor) -> tuple[int, ...]:
@@ -352,9 +511,15 @@ def _read_factor_sizes(cursor: Cursor) -> tuple[int, ...]:
     def read_size(inner: Cursor) -> None:
         inner.skip_blank()
         start = inner.position
-        if _read_some_factors(inner) != (len(sizes),):
+        factor, *others = _read_some_factors(inner)
+        if others:
+            names = "".join(map(model.factor_name, others))
+            raise inner.source.error(f"expecting single factor symbol: {names}", start)
+        if factor != len(sizes):
             raise inner.source.error(
-                f"factor sizes must come in order: expected '{model.factor_name(len(sizes))}'",
+                "expecting factor indices to be ordered like an iota ([0,1,2,...], e.g. {i=#, j=#, "
+                f"...}}). Expecting factor index symbol '{model.factor_name(len(sizes))}', "
+                f"received: '{model.factor_name(factor)}'",
                 start,
             )
         inner.token("=")
@@ -378,9 +543,9 @@ def _read_factor_clause(cursor: Cursor, keyword: str) -> tuple[int, ...]:
 def read_op_sharding_rule(cursor: Cursor) -> model.OpShardingRule:
     """Read `<([i, j], [j, k])->([i, k]) {i=2, j=3, k=5} reduction={j}, custom>`."""
     cursor.token("<")
-    operands = _read_mappings(cursor, "operands")
+    operands = _operand_mappings(cursor)
     cursor.token("->")
-    results = _read_mappings(cursor, "results")
+    results = _result_mappings(cursor)
     sizes = _read_factor_sizes(cursor)
     clauses = [
         _read_factor_clause(cursor, keyword)
@@ -407,9 +572,17 @@ def read_all_to_all_param(cursor: Cursor) -> model.AllToAllParam:
 
 def read_all_to_all_param_list(cursor: Cursor) -> model.AllToAllParamList:
     """Read `[{"x"}: 0->2, {"y"}: 1->3]`."""
-    return model.AllToAllParamList(
-        list_of(cursor, "[", or_full("all_to_all_param", read_all_to_all_param), "]")
-    )
+    return model.AllToAllParamList(_all_to_all_params(cursor))
+
+
+_all_to_all_params = _listed(
+    "[",
+    or_full("all_to_all_param", read_all_to_all_param),
+    "]",
+    "Sdy_AllToAllParamList",
+    "value",
+    "AllToAllParamAttr",
+)
 
 
 # --- Propagation edges ----------------------------------------------------------------------
@@ -421,19 +594,49 @@ def read_edge_value_ref(cursor: Cursor) -> model.EdgeValueRef:
         if cursor.try_keyword(str(kind)):
             cursor.token("-")
             return model.EdgeValueRef(kind, cursor.integer("the index of the value"))
-    raise cursor.unexpected("'operand' or 'result'")
+    raise cursor.unexpected("::mlir::sdy::EdgeNodeType to be one of: operand, result")
+
+
+def _read_edge_targets(cursor: Cursor) -> tuple[model.EdgeValueRef, ...]:
+    return non_empty_list(cursor, "[", read_edge_value_ref, "]", "at least one target")
+
+
+_propagated_axis = parameter(
+    read_axis_ref, "Sdy_AxisToPropagationDetails", "axis_name", "::mlir::sdy::AxisRefAttr"
+)
+_edge_targets = parameter(
+    _read_edge_targets,
+    "Sdy_AxisToPropagationDetails",
+    "targets",
+    "::llvm::ArrayRef<EdgeValueRefAttr>",
+)
 
 
 def read_axis_to_propagation_details(cursor: Cursor) -> model.AxisToPropagationDetails:
     """Read `{"x" = operand-1 -> [operand-0, result-0]}`."""
     cursor.token("{")
-    axis = read_axis_ref(cursor)
+    axis = _propagated_axis(cursor)
     cursor.token("=")
     source = read_edge_value_ref(cursor)
     cursor.token("->")
-    targets = non_empty_list(cursor, "[", read_edge_value_ref, "]", "target")
+    targets = non_empty_list(
+        cursor, "[", read_edge_value_ref, "]", "valid keyword or string: at least one target"
+    )
     cursor.token("}")
     return model.AxisToPropagationDetails(axis, source, targets)
+
+
+def _read_axis_entries(cursor: Cursor) -> tuple[model.AxisToPropagationDetails, ...]:
+    what = "'{': at least one axis entry"
+    return non_empty_list(cursor, "[", read_axis_to_propagation_details, "]", what)
+
+
+_axis_entries = parameter(
+    _read_axis_entries,
+    "Sdy_PropagationOneStep",
+    "axis_entries",
+    "::llvm::ArrayRef<AxisToPropagationDetailsAttr>",
+)
 
 
 def read_propagation_one_step(cursor: Cursor) -> model.PropagationOneStep:
@@ -443,9 +646,19 @@ def read_propagation_one_step(cursor: Cursor) -> model.PropagationOneStep:
     cursor.token("-")
     step = cursor.integer("the step index")
     cursor.token("=")
-    entries = non_empty_list(cursor, "[", read_axis_to_propagation_details, "]", "axis entry")
+    entries = _axis_entries(cursor)
     cursor.token("}")
     return model.PropagationOneStep(step, entries)
+
+
+_propagation_steps = _listed(
+    "[",
+    read_propagation_one_step,
+    "]",
+    "Sdy_PropagationEdges",
+    "value",
+    "PropagationOneStepAttr",
+)
 
 
 def read_propagation_edges(cursor: Cursor) -> model.PropagationEdges:
@@ -453,7 +666,7 @@ def read_propagation_edges(cursor: Cursor) -> model.PropagationEdges:
     cursor.skip_blank()
     start = cursor.position
     cursor.token("<")
-    steps = list_of(cursor, "[", read_propagation_one_step, "]")
+    steps = _propagation_steps(cursor)
     cursor.token(">")
     try:
         return model.PropagationEdges(steps)

@@ -77,10 +77,10 @@ class OperationReader:
                 case ods.AttributeVariable(name):
                     if isinstance(previous, ods.OperandVariable) and cursor.peek("#"):
                         raise cursor.error(
-                            "'#' after an operand denotes a result number: write the attribute "
-                            "in its short form, without '#sdy' and its name"
+                            "invalid SSA value result number: '#' after an operand denotes one; "
+                            "write the attribute in its short form, without '#sdy' and its name"
                         )
-                    self.store(name, self._attribute(self.declaration.attribute(name).kind))
+                    self.store(name, self._attribute(name))
                 case ods.OperandVariable(name) if not self.declaration.operand(name).variadic:
                     self.operation.operands.append(cursor.value())
                 case ods.OperandVariable() | ods.AllOperands():
@@ -126,21 +126,21 @@ class OperationReader:
         cursor.position = start
         return found
 
-    def _attribute(self, kind: str) -> str:
-        """Read an attribute of an ODS kind; return its generic text."""
-        cursor = self.cursor
+    def _attribute(self, name: str) -> str:
+        """Read an attribute by its ODS kind; return its generic text."""
+        cursor, kind = self.cursor, self.declaration.attribute(name).kind
         if kind.startswith("sdy."):
             return self._sdy_attribute(attribute_text.read_stripped(kind.removeprefix("sdy.")))
         if kind.startswith("enum "):
-            return f"{int(self._enum_case(getattr(model, kind.removeprefix('enum '))))} : i32"
+            return f"{int(self._enum_case(name, getattr(model, kind.removeprefix('enum '))))} : i32"
         if kind == "i64":
-            return f"{cursor.integer('a number')} : i64"
+            return f"{cursor.integer('a number', 'attribute value')} : i64"
         if kind == "symbol":
-            return quoted(cursor.symbol("a name"))
+            return quoted(cursor.symbol("valid '@'-identifier for symbol name:"))
         if kind == "reference":
             return symbol(cursor.symbol("a name"))
         if kind == "string":
-            return quoted(cursor.string("a name"))
+            return quoted(cursor.string("a name", "attribute value"))
         raise AssertionError(f"no syntax for attributes of kind {kind}")
 
     def _sdy_attribute(self, read: Callable[[Cursor], Any]) -> str:
@@ -153,7 +153,7 @@ class OperationReader:
             raise cursor.unexpected("'{' or the short form of the attribute before a type")
         return self.alias(value)
 
-    def _enum_case(self, cases: type[IntEnum]) -> int:
+    def _enum_case(self, name: str, cases: type[IntEnum]) -> int:
         cursor = self.cursor
         cursor.skip_blank()
         start = cursor.position
@@ -162,7 +162,10 @@ class OperationReader:
             if str(case) == word:
                 return case
         cursor.position = start
-        raise cursor.unexpected("one of " + ", ".join(f"'{case}'" for case in cases))
+        raise cursor.unexpected(
+            "string or keyword containing one of the following enum values for attribute "
+            f"'{name}' [{', '.join(map(str, cases))}]"
+        )
 
     def _operands(self) -> None:
         cursor = self.cursor
@@ -195,8 +198,8 @@ class OperationReader:
         operation.operand_types, operation.result_types = read_functional_type(self.cursor)
         listed, typed = len(operation.operands), len(operation.operand_types)
         if listed != typed:
-            message = f"{listed} operands are listed, but {typed} types"
-            raise self.cursor.source.error(message, start)
+            message = f"do not match: got {listed} operands and {typed} types"
+            raise self.cursor.source.error(f"number of operands and types {message}", start)
 
     def _sharding_per_value(self, name: str) -> None:
         read = attribute_text.read_stripped_sharding_per_value
@@ -219,9 +222,11 @@ class OperationReader:
         inner = Cursor(cursor.source, body_start + 1)
         inner.skip_blank()
         if inner.position == body_end - 1:
-            dialect = self.operation.name.partition(".")[0]
+            name = self.operation.name
+            dialect = name.partition(".")[0]
             raise cursor.source.error(
-                f"the region is empty: its body must end with '{dialect}.return'", body_start
+                f"'{name}' op expects a non-empty block: its body must end with '{dialect}.return'",
+                body_start,
             )
         cursor.position = body_end
         self.operation.region = (arguments, body_start, body_end)
@@ -242,7 +247,7 @@ class OperationReader:
 def _typed_literal(cursor: Cursor) -> Span:
     """Read `dense<...> : T`; return the span of its type."""
     if cursor.try_identifier() is None:
-        raise cursor.unexpected("a constant such as 'dense<0.0> : tensor<2xf32>'")
+        raise cursor.unexpected("attribute value: a constant such as 'dense<0.0> : tensor<2xf32>'")
     if cursor.text.startswith("<", cursor.position):
         cursor.balanced()
     cursor.token(":")

@@ -259,20 +259,20 @@ class Cursor:
         except ValueError as reason:
             raise self.source.error(str(reason), self.position - len(literal)) from None
 
-    def string(self, what: str) -> str:
-        """Consume a string literal; `what` names it in the error."""
+    def string(self, what: str, expected: str = "string") -> str:
+        """Consume a string literal; `what` names it in the error, after `expected`."""
         value = self.try_string()
         if value is None:
-            raise self.unexpected(f"{what} in double quotes")
+            raise self.unexpected(f"{expected}: {what} in double quotes")
         return value
 
-    def integer(self, what: str) -> int:
-        """Consume a 64-bit signed integer; `what` names it in the error."""
+    def integer(self, what: str, expected: str = "integer value") -> int:
+        """Consume a 64-bit signed integer; `what` names it in the error, after `expected`."""
         self.skip_blank()
         start = self.position
         literal = self._match(_INTEGER)
         if literal is None:
-            raise self.unexpected(what)
+            raise self.unexpected(f"{expected}: {what}")
         value = int(literal)
         if not -(2**63) <= value < 2**63:
             raise self.source.error(f"{what} {literal} does not fit in 64 bits", start)
@@ -286,7 +286,7 @@ class Cursor:
             raise self.unexpected(f"{what} '@name'")
         name = self._unescaped(literal[1:]) if literal[1] == '"' else literal[1:]
         if self.text.startswith("::@", self.position):
-            raise self.error(f"{what} must be a flat symbol, not a nested one")
+            raise self.error(f"invalid kind of attribute specified: {what} must be a flat symbol")
         return name
 
     def alias(self) -> Cursor:
@@ -306,7 +306,7 @@ class Cursor:
         """Consume an SSA value name such as `%0` or `%arg1#2`."""
         literal = self._match(_VALUE)
         if literal is None:
-            raise self.unexpected("an SSA value")
+            raise self.unexpected("SSA operand")
         return literal
 
     def balanced(self) -> str:

@@ -90,11 +90,6 @@ def all_to_all_axes(
     return tuple(moved)
 
 
-def dims_text(dim_axes: Sequence[AxisTuple]) -> str:
-    """The axes of each dimension as text: `[{"u", "w"}, {}]`."""
-    return bracketed(map(braced, dim_axes))
-
-
 # --- Unreduced axes -----------------------------------------------------------------------------
 
 
@@ -137,31 +132,25 @@ def check_unreduced_transition(
     before, after = source.unreduced_axes, result.unreduced_axes
     introduced = set_difference(after, before, mesh)
     if introduced and result.reduction_kind is not introduced_as:
-        raise ModelError(_not_possible("introduce", introduced, result, introduced_as))
+        raise ModelError(_not_introduced(introduced, result, introduced_as))
     removed = set_difference(before, after, mesh)
     if removed and source.reduction_kind is not removed_as:
-        raise ModelError(_not_possible("remove", removed, source, removed_as))
+        kind = source.reduction_kind.keyword
+        wanted = "" if removed_as is None else f" Expected '{removed_as.keyword}'."
+        message = f"cannot reduce '{kind}' unreduced axes.{wanted} The axes are {braced(removed)}"
+        raise ModelError(message)
     if source.reduction_kind is not result.reduction_kind and lists_overlap(before, after):
         raise ModelError(
-            f"axes that stay unreduced must keep their kind: {_unreduced(source)} became "
-            f"{_unreduced(result)}"
+            "cannot change the reduction operator of kept unreduced axes from "
+            f"{source.reduction_kind.keyword} to {result.reduction_kind.keyword}."
         )
 
 
-def _not_possible(
-    verb: str, axes: AxisTuple, sharding: TensorSharding, possible: ReductionOp | None
-) -> str:
+def _not_introduced(axes: AxisTuple, result: TensorSharding, possible: ReductionOp | None) -> str:
     if possible is None:
-        return f"cannot {verb} unreduced axes, here {braced(axes)}"
-    return (
-        f"can only {verb} unreduced axes of kind '{possible.keyword}', but {braced(axes)} are in "
-        f"{_unreduced(sharding)}"
-    )
-
-
-def _unreduced(sharding: TensorSharding) -> str:
-    kind = "" if sharding.reduction_kind is ReductionOp.SUM else sharding.reduction_kind.keyword
-    return f"unreduced={kind}{braced(sharding.unreduced_axes)}"
+        return f"cannot add new unreduced axis '{axes[0].name}'. The new axes are {braced(axes)}"
+    kind = result.reduction_kind.keyword
+    return f"cannot introduce '{kind}' unreduced axes. Expected '{possible.keyword}'."
 
 
 # --- All-to-all -----------------------------------------------------------------------------------

@@ -66,9 +66,9 @@ class PropagationEdges(ValueList[PropagationOneStep]):
         for step in self.value:
             index = step.step_index
             if index < 0:
-                raise ModelError(f"step index must be non-negative, got: {index}")
+                raise ModelError(f"propagation edges have negative step index: {index}")
             if index in seen_steps:
-                raise ModelError(f"duplicate step index: {index}")
+                raise ModelError(f"propagation edges have duplicate step index: {index}")
             seen_steps.add(index)
             for entry in step.axis_entries:
                 _check_targets(entry, index)
@@ -78,11 +78,14 @@ class PropagationEdges(ValueList[PropagationOneStep]):
 
 
 def _check_targets(entry: AxisToPropagationDetails, step_index: int) -> None:
-    where = f"step {step_index}, axis {entry.axis_name}"
+    where = f"step index: {step_index} and axis: {entry.axis_name.name}"
     seen: set[EdgeValueRef] = set()
     for target in entry.targets:
         if target == entry.source:
-            raise ModelError(f"target {target} is the source as well, at {where}")
+            raise ModelError(
+                "propagation edges have a source that is the same as a target for "
+                f"{where}: {target}"
+            )
         if target in seen:
-            raise ModelError(f"duplicate target {target}, at {where}")
+            raise ModelError(f"propagation edges have duplicate targets for {where}: {target}")
         seen.add(target)

@@ -36,7 +36,7 @@ class MeshAxis(TextRepr):
             self._convert()
         if self.size < 1:
             raise ModelError(
-                f"the size of axis {quoted(self.name)} must be at least 1, got: {self.size}"
+                f"axis size must be at least 1, got: {self.size} for axis {quoted(self.name)}"
             )
 
     def _convert(self) -> None:
@@ -129,10 +129,12 @@ class Mesh(_AxisTableSlot):
         ids = self.device_ids
         for device in ids:
             if device < 0:
-                raise ModelError(f"device ids must be non-negative, got: {device}")
+                raise ModelError(f"device id must be non-negative, got: {device}")
         if not self.axes:
             if len(ids) > 1:
-                raise ModelError(f"a mesh without axes has at most one device id, got: {len(ids)}")
+                raise ModelError(
+                    f"axes is empty and device_ids has more than one element, got: {len(ids)}"
+                )
             return
         seen: set[str] = set()
         for axis in self.axes:
@@ -148,13 +150,13 @@ class Mesh(_AxisTableSlot):
         size = self.total_size
         if len(ids) != size:
             raise ModelError(
-                "the product of the axis sizes must be the number of device ids, "
+                "total product of axis sizes must match total number of device ids, "
                 f"got: {size} != {len(ids)}"
             )
         if sorted(ids) != list(range(size)):
             raise ModelError(
-                f"the device ids must be a permutation of 0 to {size - 1}, "
-                f"got (sorted): {comma_separated(sorted(ids))}"
+                "sorted device ids must be iota(product(axes)), "
+                f"got: {comma_separated(sorted(ids))}, not 0 to {size - 1}"
             )
 
     # --- Kinds ------------------------------------------------------------------------------

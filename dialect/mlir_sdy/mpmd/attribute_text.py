@@ -7,13 +7,16 @@ from collections.abc import Callable
 from typing import Any
 
 from mlir_sdy.assembly.attribute_text import (
+    followed_by,
     list_of,
     non_empty_list,
     or_full,
+    parameter,
     read_mesh,
     read_sharding,
 )
 from mlir_sdy.assembly.source import Cursor
+from mlir_sdy.diagnostics import ParseError
 from mlir_sdy.model.errors import ModelError
 from mlir_sdy.mpmd.values import (
     MeshesWithOrigins,
@@ -38,26 +41,38 @@ def read_reduction(cursor: Cursor) -> MeshReduction:
             cursor.token(">")
             return kind
     cursor.position = start
-    raise cursor.unexpected(
-        "one of " + ", ".join(f"'{kind.name.lower()}'" for kind in MeshReduction)
+    kinds = ", ".join(kind.name.lower() for kind in MeshReduction)
+    raise followed_by(
+        cursor.unexpected(f"::mlir::mpmd::ReductionType to be one of: {kinds}"),
+        "failed to parse Mpmd_Reduction parameter 'reduction_type' which is to be a "
+        "`::mlir::mpmd::ReductionType`",
     )
 
 
 def read_named_mesh(cursor: Cursor) -> NamedMesh:
     """Read `<"m1" : <["x"=2]>>`."""
     cursor.token("<")
-    name = cursor.string("the name of a mesh")
+    name = _mesh_name(cursor)
     cursor.token(":")
-    mesh = or_full("mesh", read_mesh)(cursor)
+    mesh = _mesh(cursor)
     cursor.token(">")
     return NamedMesh(name, mesh)
+
+
+_mesh_name = parameter(
+    lambda cursor: cursor.string("the name of a mesh"),
+    "Mpmd_NamedMesh",
+    "name",
+    "::llvm::StringRef",
+)
+_mesh = parameter(or_full("mesh", read_mesh), "Mpmd_NamedMesh", "mesh", "sdy::MeshAttr")
 
 
 def read_topology(cursor: Cursor) -> Topology:
     """Read `<<"m1" : <["x"=2]>>, <"m2" : <["x"=2]>>>`."""
     cursor.skip_blank()
     start = cursor.position
-    meshes = non_empty_list(cursor, "<", _named_mesh, ">", "mesh")
+    meshes = _meshes(cursor)
     try:
         return Topology(meshes)
     except ModelError as reason:
@@ -66,20 +81,37 @@ def read_topology(cursor: Cursor) -> Topology:
 
 def read_short_origin(cursor: Cursor) -> UserOrigin:
     """Read `"f"(1)`."""
-    name = cursor.string("the name of a computation")
-    count = 0
-    if cursor.try_token("("):
+    try:
+        return _read_origin(cursor, cursor.string("the name of a computation"))
+    except ParseError as error:
+        raise followed_by(error, "could not parse user origin.") from None
+
+
+def _read_origin(cursor: Cursor, name: str) -> UserOrigin:
+    if not cursor.try_token("("):
+        return UserOrigin(name, 0)
+    try:
         count = cursor.integer("the transpose count")
-        cursor.token(")")
+    except ParseError as error:
+        raise followed_by(error, "could not parse transpose count value.") from None
+    cursor.token(")")
     return UserOrigin(name, count)
 
 
 def read_user_origin(cursor: Cursor) -> UserOrigin:
     """Read `<"f"(1)>`."""
     cursor.token("<")
-    origin = read_short_origin(cursor)
+    origin = _read_origin(cursor, _user_name(cursor))
     cursor.token(">")
     return origin
+
+
+_user_name = parameter(
+    lambda cursor: cursor.string("the name of a computation", "attribute value"),
+    "Mpmd_UserOrigin",
+    "userName",
+    "::mlir::StringAttr",
+)
 
 
 def read_user_origins(cursor: Cursor) -> UserOrigins:
@@ -96,28 +128,52 @@ def read_mesh_with_origins(cursor: Cursor) -> MeshWithOrigins:
 
 
 def _read_short_mesh(cursor: Cursor) -> MeshWithOrigins:
-    name = cursor.string("the name of a mesh")
-    origins: tuple[str, ...] = ()
-    if cursor.peek("["):
-        origins = list_of(cursor, "[", lambda inner: inner.string("an origin"), "]")
-    return MeshWithOrigins(name, origins)
+    name = _mesh_with_origins_name(cursor)
+    return MeshWithOrigins(name, _origins(cursor) if cursor.peek("[") else ())
+
+
+_mesh_with_origins_name = parameter(
+    lambda cursor: cursor.string("the name of a mesh"),
+    "Mpmd_MeshWithOrigins",
+    "mesh_name",
+    "::llvm::StringRef",
+)
+_origin = parameter(
+    lambda cursor: cursor.string("an origin"), "Mpmd_Origin", "origin_label", "::llvm::StringRef"
+)
+_origins = parameter(
+    lambda cursor: list_of(cursor, "[", _origin, "]"),
+    "Mpmd_MeshWithOrigins",
+    "origins",
+    "::llvm::ArrayRef<OriginAttr>",
+)
 
 
 def read_meshes_with_origins(cursor: Cursor) -> MeshesWithOrigins:
     """Read `<"m1"["a", "b"], "m2">`."""
-    return MeshesWithOrigins(list_of(cursor, "<", _read_short_mesh, ">"))
+    return MeshesWithOrigins(_meshes_with_origins(cursor))
+
+
+_meshes_with_origins = parameter(
+    lambda cursor: list_of(cursor, "<", _read_short_mesh, ">"),
+    "Mpmd_MeshesWithOrigins",
+    "value",
+    "::llvm::ArrayRef<MeshWithOriginsAttr>",
+)
 
 
 def read_mesh_tensor(cursor: Cursor) -> MeshTensor:
     """Read `<"m1", tensor<4x8xf32>, sharding=<@mesh, [{"x"}, {}]>, memory_kind="device">`."""
     cursor.token("<")
-    name = cursor.string("the name of a mesh")
+    name = cursor.string("the name of a mesh", "attribute value")
     cursor.token(",")
     cursor.skip_blank()
     start = cursor.position
     tensor = cursor.type()
     if not tensor.startswith(("tensor<", "!")):
-        raise cursor.source.error("expected a ranked tensor", start)
+        raise cursor.source.error(
+            f"invalid kind of type specified: expected builtin.tensor, but found '{tensor}'", start
+        )
     sharding = kind = None
     has_comma = cursor.try_token(",")
     if has_comma and cursor.try_keyword("sharding"):
@@ -127,7 +183,7 @@ def read_mesh_tensor(cursor: Cursor) -> MeshTensor:
     if has_comma:
         cursor.keyword("memory_kind")
         cursor.token("=")
-        kind = cursor.string("a memory kind")
+        kind = cursor.string("a memory kind", "attribute value")
     cursor.token(">")
     return MeshTensor(name, tensor, sharding, kind)
 
@@ -166,8 +222,8 @@ def read_full(cursor: Cursor) -> Any:
     mnemonic = cursor.try_word()
     read = BODIES.get(mnemonic or "")
     if read is None or (mnemonic == "mesh_tensor") != (sigil == "!"):
-        what = "type" if sigil == "!" else "attribute"
-        raise cursor.source.error(f"unknown {what} '{mnemonic}' in dialect 'mpmd'", start)
+        what = " type" if sigil == "!" else "attribute"  # with two blanks, as in C++ Shardy
+        raise cursor.source.error(f"unknown {what} `{mnemonic}` in dialect `mpmd`", start)
     value = read(cursor)
     if is_inside:
         cursor.token(">")
@@ -198,3 +254,9 @@ def _either(mnemonic: str, read: Callable[[Cursor], Any]) -> Callable[[Cursor], 
 
 
 _named_mesh = _either("named_mesh", read_named_mesh)
+_meshes = parameter(
+    lambda cursor: non_empty_list(cursor, "<", _named_mesh, ">", "'<': at least one mesh"),
+    "Mpmd_Topology",
+    "meshes",
+    "::llvm::ArrayRef<NamedMeshAttr>",
+)

@@ -103,7 +103,9 @@ def _returned(operation: ir.Operation) -> list[ir.Type]:
         raise ConstraintViolation("expects a non-empty block")
     terminator = operations[len(operations) - 1].operation
     if terminator.name != "mpmd.return":
-        raise ConstraintViolation("expects a body that ends with 'mpmd.return'")
+        raise ConstraintViolation(
+            f"expects regions to end with 'mpmd.return', found '{terminator.name}'"
+        )
     return [value.type for value in terminator.operands]
 
 
@@ -153,7 +155,8 @@ def check_on_mesh(operation: ir.Operation, topology: Topology) -> None:
                 continue
             checked.add(found)
             if not isinstance(found, MeshTensorType):
-                message = f"{of} #{index} must be variadic of mesh tensor type or token"
+                kinds = "" if operation.name == "mpmd.fragment_call" else " or token"
+                message = f"{of} #{index} must be variadic of mesh tensor type{kinds}"
                 raise ConstraintViolation(f"{message}, but got '{found}'")
             _check_type_on_topology(found, topology)
             if found.mesh_name != name:
@@ -251,7 +254,7 @@ def _verify_transfer(operation: ir.Operation) -> None:
 
 
 def _check_memory_attributes(operation: ir.Operation) -> None:
-    """Check that no argument or result of the function has a kind of memory by an attribute."""
+    """Check that neither the transfer nor the function states a kind of memory by an attribute."""
     remedy = "Memory kinds must be expressed in the type."
     function = enclosing_function(operation)
     assert function is not None, "it has a topology"
@@ -262,13 +265,17 @@ def _check_memory_attributes(operation: ir.Operation) -> None:
         raise ConstraintViolation(
             f"Transfers from host with attributes are not supported. {remedy}"
         )
-    for use in operation.results[0].uses:
-        if use.owner.operation.name == "func.return" and _has_memory_kind(
-            function, "res_attrs", use.operand_number
-        ):
-            raise ConstraintViolation(
-                f"Transfers to host with attributes are not supported. {remedy}"
-            )
+    kind = operation.attributes.get(_MEMORY_KIND)
+    if (isinstance(kind, ir.StringAttr) and kind.value == "pinned_host") or any(
+        use.owner.operation.name == "func.return"
+        and _has_memory_kind(function, "res_attrs", use.operand_number)
+        for use in operation.results[0].uses
+    ):
+        # The words are those of C++ Shardy, which its tests expect.
+        raise ConstraintViolation(
+            "Transfers to host with attributes are not supported. Memory kinds must expressed be "
+            "in the type."
+        )
 
 
 def _has_memory_kind(function: ir.Operation, name: str, index: int) -> bool:
@@ -278,9 +285,11 @@ def _has_memory_kind(function: ir.Operation, name: str, index: int) -> bool:
     return attributes[index][_MEMORY_KIND].value == "pinned_host"
 
 
-def _verify_assignment(operation: ir.Operation, on_mesh: ir.Type, tensor: ir.Type) -> None:
+def _verify_assignment(
+    operation: ir.Operation, what: str, on_mesh: ir.Type, tensor: ir.Type
+) -> None:
     topology = topology_around(operation)
-    mesh_type = _check_mesh_type("the value on a mesh", on_mesh)
+    mesh_type = _check_mesh_type(what, on_mesh)
     mesh_in(topology, mesh_type.mesh_name)
     sharding = mesh_type.sharding
     if sharding is not None and not of_sdy.value_of(sharding).is_fully_replicated:
@@ -295,11 +304,15 @@ def _verify_assignment(operation: ir.Operation, on_mesh: ir.Type, tensor: ir.Typ
 
 
 def _verify_assign(operation: ir.Operation) -> None:
-    _verify_assignment(operation, operation.results[0].type, operation.operands[0].type)
+    _verify_assignment(
+        operation, "result #0", operation.results[0].type, operation.operands[0].type
+    )
 
 
 def _verify_unassign(operation: ir.Operation) -> None:
-    _verify_assignment(operation, operation.operands[0].type, operation.results[0].type)
+    _verify_assignment(
+        operation, "operand #0", operation.operands[0].type, operation.results[0].type
+    )
 
 
 def _verify_call(operation: ir.Operation) -> None:
@@ -342,7 +355,9 @@ def _verify_for(operation: ir.Operation) -> None:
         element = index.element_type
         if index.rank or not isinstance(element, ir.IntegerType) or element.width != 32:
             raise ConstraintViolation("index must have a 32-bit integer rank-0 tensor type")
-    elif isinstance(index, MeshTensorType):
+    elif not isinstance(index, ir.IndexType) and not (
+        isinstance(index, ir.IntegerType) and index.is_signless
+    ):
         raise ConstraintViolation(f"0-th induction variable has invalid type: '{text_of(index)}'")
 
 

@@ -52,8 +52,7 @@ class AxisUse:
                 )
             if axis in self.seen:
                 raise ConstraintViolation(
-                    f"duplicate axis: {axis} in {where} is used in {self.seen[axis]} already; "
-                    "an axis may be used once",
+                    f"duplicate axis ref: {axis} in {where} is used in {self.seen[axis]} already",
                     parts=[_name_of(axes, position)],
                 )
             self.seen[axis] = where
@@ -118,14 +117,16 @@ def _check_fit(sub_axes: Sequence[AxisRef], size: int) -> None:
         if info.pre_size < 1:
             raise ConstraintViolation(f"sub-axis pre-size must be at least 1: {axis}")
         if info.size <= 1:
-            raise ConstraintViolation(f"sub-axis size must be greater than 1: {axis}")
+            raise ConstraintViolation(f"sub-axis sizes must be greater than 1: {axis}")
         if size % info.next_pre_size:
             raise ConstraintViolation(
-                f"sub-axis {axis} does not divide its axis: its pre-size times its size is "
-                f'{info.next_pre_size}, the size of "{axis.name}" is {size}'
+                f"sub-axis next pre-size {info.next_pre_size} doesn't divide the size of the full "
+                f"axis {size}: {axis}; the next pre-size is the pre-size times the size"
             )
         if info.size == size:
-            raise ConstraintViolation(f'sub-axis {axis} is the full axis: write "{axis.name}"')
+            raise ConstraintViolation(
+                f'sub-axis size is equal to the full axis size: {axis}; write "{axis.name}"'
+            )
         if previous is not None and previous.overlaps(axis):
-            raise ConstraintViolation(f"overlapping sub-axes: {previous} and {axis}")
+            raise ConstraintViolation(f"overlapping sub-axes: {previous}, {axis}")
         previous = axis

@@ -28,14 +28,14 @@ from mlir_sdy.model import (
     mesh_of,
 )
 from mlir_sdy.model.collectives import (
+    AllToAllParamList,
     add_unreduced_axes,
     all_to_all_axes,
     check_unreduced_transition,
-    dims_text,
     gather_axes,
     slice_axes,
 )
-from mlir_sdy.model.text import braced
+from mlir_sdy.model.text import braced, bracketed
 from mlir_sdy.values import get_sharding
 from mlir_sdy.verify.axes import AxisUse
 from mlir_sdy.verify.sharding import ManualAxes, check_sharding
@@ -114,7 +114,7 @@ def verify_collective(
     kind = COLLECTIVES[operation.name]
     if source is None and kind.source_required:
         raise ConstraintViolation(
-            "expects an operand that has a sharding", parts=[Part("operand", 0)]
+            "collective on operand without sharding", parts=[Part("operand", 0)]
         )
     result = value_of(operation.attributes["out_sharding"])
     with inside(_RESULT):
@@ -123,24 +123,24 @@ def verify_collective(
         return
     if kind.one_mesh:
         source_mesh, mesh = mesh_of(source, meshes), mesh_of(result, meshes)
-        if source_mesh != mesh:
+        if source_mesh is not None and source_mesh != mesh:
             raise ConstraintViolation(
                 f"result mesh does not match operand mesh: the result is on {mesh}",
-                (_place_of(operation.operands[0]), f"the operand is on {source_mesh}"),
+                _operand_mesh(operation, source_mesh),
                 parts=[_RESULT],
             )
     if source.rank != result.rank:
         raise ConstraintViolation(
-            f"result sharding rank does not match operand sharding rank: {result.rank} vs "
-            f"{source.rank}",
+            f"result sharding has rank {result.rank} but operand sharding has rank {source.rank}",
             parts=[_RESULT],
         )
 
 
-def _place_of(value: ir.Value) -> ir.Location:
-    """Return the operation that defines a value, or that has it as a block argument."""
-    owner = value.owner
-    return owner.owner.location if isinstance(owner, ir.Block) else owner.location
+def _operand_mesh(operation: ir.Operation, mesh: Mesh | None) -> tuple[ir.Location, str]:
+    """Return the note on the mesh of the operand, where the operand is defined."""
+    owner = operation.operands[0].owner
+    place = owner.owner.location if isinstance(owner, ir.Block) else owner.location
+    return place, f"operand mesh: #sdy.mesh{mesh}"
 
 
 # --- Rules of each kind -----------------------------------------------------------------------
@@ -161,6 +161,8 @@ def verify_collective_axes(operation: ir.Operation, meshes: Mapping[str, Mesh]) 
     source_mesh, mesh = mesh_of(source, meshes), mesh_of(result, meshes)
     assert source_mesh is not None, "the sharding of the operand was verified"
     assert mesh is not None, "that of the result was verified"
+    if operation.name == "sdy.collective_permute":
+        _check_permuted_meshes(operation, source, result, source_mesh, mesh)
     reduction = attributes.get("reduction_op")
     _check(
         CheckedCollective(
@@ -186,12 +188,29 @@ def _check(collective: CheckedCollective) -> None:
         raise violation.on_mesh(collective.result.mesh_or_ref) from None
 
 
+def _check_permuted_meshes(
+    operation: ir.Operation,
+    source: TensorSharding,
+    result: TensorSharding,
+    source_mesh: Mesh,
+    mesh: Mesh,
+) -> None:
+    """Check that meshes have the same axes; of two meshes by name, the devices differ."""
+    if source_mesh.axes != mesh.axes:
+        problem = f"result mesh has different axes than operand mesh: {mesh}"
+    elif source.mesh_or_ref != result.mesh_or_ref and source_mesh.device_ids == mesh.device_ids:
+        problem = f"result mesh name is different but same device ids as operand: {mesh}"
+    else:
+        return
+    raise ConstraintViolation(problem, _operand_mesh(operation, source_mesh), parts=[_RESULT])
+
+
 def _check_all_gather(collective: CheckedCollective) -> None:
-    _check_dims(collective, gather_axes)
+    _check_dims(collective, gather_axes, "gathering")
 
 
 def _check_all_slice(collective: CheckedCollective) -> None:
-    _check_dims(collective, slice_axes)
+    _check_dims(collective, slice_axes, "slicing")
 
 
 def _check_all_to_all(collective: CheckedCollective) -> None:
@@ -202,14 +221,15 @@ def _check_all_to_all(collective: CheckedCollective) -> None:
        target of one move only; moves are in the order of their sources.
     3. The result follows from the moves.
     """
-    params, rank = collective.axes, collective.result.rank
+    params: AllToAllParamList = collective.axes
+    rank = collective.result.rank
     if not params.value:
-        raise ConstraintViolation("expects at least one move of axes, as in '{\"x\"}: 0->1'")
+        raise ConstraintViolation("parameter list is empty: state a move, as in '{\"x\"}: 0->1'")
     use = AxisUse(collective.mesh)
     seen: set[int] = set()
     previous = -1
     for index, param in enumerate(params):
-        _check_parts(param.axes)
+        _check_parts(param.axes, "all-to-all", param.src_dim)
         with inside(Part("attribute", "params"), Part("element", index)):
             use.check_list(param.axes, f"the move from {param.src_dim} to {param.tgt_dim}")
         for what, dim in (("source", param.src_dim), ("target", param.tgt_dim)):
@@ -218,41 +238,31 @@ def _check_all_to_all(collective: CheckedCollective) -> None:
         for what, dim in (("source", param.src_dim), ("target", param.tgt_dim)):
             if dim in seen:
                 raise ConstraintViolation(
-                    f"overlapping moves: dimension {dim}, a {what}, is used before"
+                    f"overlapping source/target dimensions in all-to-all params: {dim}, a {what}"
                 )
             seen.add(dim)
         if param.src_dim <= previous:
             raise ConstraintViolation(
-                f"source dimensions must be in ascending order: {param.src_dim} comes after "
-                f"{previous}"
+                f"source dimensions are not sorted in ascending order: {param.src_dim} appears "
+                f"after {previous}"
             )
         previous = param.src_dim
+    for param in params:
+        before = collective.source.dim_axes[param.src_dim]
+        _check_gathered(before, param.axes, collective.mesh, "all-to-all", param.src_dim)
     _compare_dims(all_to_all_axes(collective.source.dim_axes, params, collective.mesh), collective)
 
 
 def _check_collective_permute(collective: CheckedCollective) -> None:
-    """Check a collective permute.
-
-    1. The meshes have the same axes; if they are not one mesh by name, their devices differ.
-    2. Each dimension has the same number of shards as before.
-    """
-    source, result = collective.source, collective.result
-    mesh, source_mesh = collective.mesh, collective.source_mesh
-    if source_mesh.axes != mesh.axes:
-        raise ConstraintViolation(
-            f"result mesh must have the axes of the operand mesh: {mesh} vs {source_mesh}"
-        )
-    if source.mesh_or_ref != result.mesh_or_ref and source_mesh.device_ids == mesh.device_ids:
-        raise ConstraintViolation(
-            f"result mesh must have other device ids than the operand mesh, or be the same: {mesh}"
-        )
+    """Check that each dimension has the same number of shards before and after a permute."""
+    source, result, mesh = collective.source, collective.result, collective.mesh
     for dim, (before, after) in enumerate(zip(source.dim_axes, result.dim_axes, strict=True)):
         if before != after:
             sizes = mesh.axes_size(before), mesh.axes_size(after)
             if sizes[0] != sizes[1]:
                 raise ConstraintViolation(
-                    f"sharded size of dimension {dim} must stay {sizes[0]}, as of "
-                    f"{braced(before)}, got {sizes[1]}, as of {braced(after)}"
+                    f"sharded size of result doesn't match operand on dimension {dim}: {sizes[1]} "
+                    f"!= {sizes[0]}, of {braced(after)} and {braced(before)}"
                 )
 
 
@@ -267,32 +277,31 @@ def _check_all_reduce(collective: CheckedCollective) -> None:
     source, result, axes = collective.source, collective.result, collective.axes.value
     if not are_equivalent(source, result, ignore_unreduced=True):
         raise ConstraintViolation(
-            "operand and result must be sharded alike, unreduced axes aside: expected "
-            f"{source}, got {result}"
+            f"operand and result shardings are not equivalent, unreduced axes aside: {source} vs "
+            f"{result}"
         )
     with inside(Part("attribute", "reduction_axes")):
         AxisUse(collective.mesh).check_sorted_list(axes, "reduction")
-    for dim_axes in source.dim_axes:
-        _check_disjoint(axes, dim_axes, "reduction axis {} overlaps the operand's sharding axis {}")
+    for others in (*source.dim_axes, source.replicated_axes):
+        what = "operand dimension sharding or replicated axes"
+        _check_disjoint(axes, others, f"reduction axis {{}} overlaps with {what}: {{}}")
     _check_disjoint(
-        axes, source.replicated_axes, "reduction axis {} overlaps the operand's replicated axis {}"
-    )
-    _check_disjoint(
-        axes, result.unreduced_axes, "reduction axis {} overlaps the result's unreduced axis {}"
+        axes, result.unreduced_axes, "reduction axis {} overlaps with result unreduced axes: {}"
     )
     _check_reduced(collective)
 
 
 def _check_reduce_scatter(collective: CheckedCollective) -> None:
     _check_reduced(collective)
-    _check_dims(collective, slice_axes)
+    _check_dims(collective, slice_axes, "reduce-scatter")
 
 
 def _check_sharded_to_unreduced(collective: CheckedCollective) -> None:
     """Check that axes that split dimensions become unreduced axes."""
     _check_kind_is_kept(collective)
-    _check_dims(collective, gather_axes)
-    _compare_unreduced([axis for axes in collective.axes for axis in axes], collective)
+    _check_dims(collective, gather_axes, "shard-to-unreduce")
+    moved = [axis for axes in collective.axes for axis in axes]
+    _compare_unreduced(moved, collective, "sharded_to_unreduced_axes")
 
 
 def _check_replicated_to_unreduced(collective: CheckedCollective) -> None:
@@ -307,19 +316,19 @@ def _check_replicated_to_unreduced(collective: CheckedCollective) -> None:
     source, result, axes = collective.source, collective.result, collective.axes.value
     _check_kind_is_kept(collective)
     if source.dim_shardings != result.dim_shardings:
-        expected = result.with_dims(source.dim_shardings)
         raise ConstraintViolation(
-            "operand and result must have the same sharding of dimensions: expected "
-            f"{expected}, got {result}"
+            f"input and output must share the same dimension shardings: {source} vs {result}"
         )
     if not axes:
-        raise ConstraintViolation("expects at least one axis")
+        raise ConstraintViolation("r2u axes must not be empty")
     with inside(Part("attribute", "axes")):
         AxisUse(collective.mesh).check_sorted_list(axes, "r2u")
     for dim_axes in source.dim_axes:
-        _check_disjoint(axes, dim_axes, "axis {} overlaps the operand's sharding axis {}")
-    _check_disjoint(axes, source.unreduced_axes, "axis {} overlaps the operand's unreduced axis {}")
-    _compare_unreduced(axes, collective)
+        message = "r2u axis {} overlaps with operand dimension sharding: {}"
+        _check_disjoint(axes, dim_axes, message)
+    message = "r2u axis {} overlaps with operand unreduced axes: {}"
+    _check_disjoint(axes, source.unreduced_axes, message)
+    _compare_unreduced(axes, collective, "r2u_axes")
 
 
 COLLECTIVES: dict[str, _Kind] = {
@@ -341,26 +350,27 @@ COLLECTIVES: dict[str, _Kind] = {
 
 
 def _check_dims(
-    collective: CheckedCollective, derive: Callable[[AxisTuple, AxisTuple, Mesh], AxisTuple]
+    collective: CheckedCollective,
+    derive: Callable[[AxisTuple, AxisTuple, Mesh], AxisTuple],
+    what: str,
 ) -> None:
     """Check that the axes for each dimension are valid and give the axes of the result."""
     mesh, lists = collective.mesh, [axes.value for axes in collective.axes]
     use = AxisUse(mesh)
     for dim, axes in enumerate(lists):
-        _check_parts(axes)
+        _check_parts(axes, what, dim)
         with inside(Part("attribute", COLLECTIVES[collective.name].axes), Part("element", dim)):
             use.check_list(axes, f"the axes for dimension {dim}")
     rank = collective.result.rank
     if len(lists) != rank:
         raise ConstraintViolation(
-            f"expects a list of axes for each of {rank} dimensions, got {len(lists)}"
+            f"result sharding has rank {rank} but collective axes has rank {len(lists)}"
         )
     expected: list[AxisTuple] = []
     for dim, (before, axes) in enumerate(zip(collective.source.dim_axes, lists, strict=True)):
-        try:
-            expected.append(derive(before, axes, mesh))
-        except ModelError as error:
-            raise ConstraintViolation(f"dimension {dim}: {error}") from None
+        if derive is gather_axes:
+            _check_gathered(before, axes, mesh, what, dim)
+        expected.append(derive(before, axes, mesh))
     _compare_dims(expected, collective)
 
 
@@ -369,29 +379,45 @@ def _compare_dims(expected: Sequence[AxisTuple], collective: CheckedCollective) 
     for dim, (wanted, got) in enumerate(zip(expected, given, strict=True)):
         if wanted != got:
             raise ConstraintViolation(
-                f"result sharding doesn't match expected sharding {dims_text(expected)}: "
-                f"dimension {dim} should have {braced(wanted)}, got {braced(got)} in "
-                f"{collective.result}",
+                f"result sharding doesn't match expected sharding {bracketed(wanted)} on dimension "
+                f"{dim}: got {bracketed(got)} in {collective.result}",
                 parts=[_RESULT, Part("dimension", dim)],
             )
 
 
-def _compare_unreduced(added: Sequence[AxisRef], collective: CheckedCollective) -> None:
+def _compare_unreduced(added: Sequence[AxisRef], collective: CheckedCollective, name: str) -> None:
     expected = add_unreduced_axes(collective.source.unreduced_axes, added, collective.mesh)
     if expected != collective.result.unreduced_axes:
         raise ConstraintViolation(
-            f"result sharding doesn't match expected unreduced axes {braced(expected)}, got "
+            f"out_unreduced_axes should be in_unreduced_axes + {name}: {braced(expected)}, got "
             f"{braced(collective.result.unreduced_axes)} in {collective.result}",
             parts=[_RESULT],
         )
 
 
-def _check_parts(axes: Iterable[AxisRef]) -> None:
+def _check_parts(axes: Iterable[AxisRef], what: str, dim: int) -> None:
     """Check that sizes of sub-axes are positive; the result shows whether they fit their axis."""
     for axis in axes:
         info = axis.sub_axis_info
         if info is not None and (info.pre_size < 1 or info.size < 1):
-            raise ConstraintViolation(f"sub-axis pre-size and size must be at least 1: {axis}")
+            raise ConstraintViolation(
+                f"can't apply {what} axis {axis} to operand sharding on dimension {dim}: its "
+                "pre-size and size must be at least 1"
+            )
+
+
+def _check_gathered(
+    axes: AxisTuple, gathered: Sequence[AxisRef], mesh: Mesh, what: str, dim: int
+) -> None:
+    """Check that axes are a suffix of those of a dimension."""
+    for taken in range(1, len(gathered) + 1):
+        try:
+            gather_axes(axes, gathered[-taken:], mesh)
+        except ModelError as error:
+            raise ConstraintViolation(
+                f"can't apply {what} axis {gathered[-taken]} to operand sharding on dimension "
+                f"{dim}: {error}"
+            ) from None
 
 
 def _check_disjoint(axes: Sequence[AxisRef], others: Sequence[AxisRef], message: str) -> None:
@@ -405,8 +431,8 @@ def _check_kind_is_kept(collective: CheckedCollective) -> None:
     source, result = collective.source, collective.result
     if source.unreduced_axes and source.reduction_kind is not result.reduction_kind:
         raise ConstraintViolation(
-            f"axes that stay unreduced must keep their kind: '{source.reduction_kind.keyword}' "
-            f"became '{result.reduction_kind.keyword}'"
+            "cannot change reduction_op of existing unreduced axes: "
+            f"'{source.reduction_kind.keyword}' became '{result.reduction_kind.keyword}'"
         )
 
 

@@ -30,8 +30,8 @@ def verify_sharding_attribute(
     """
     if not isinstance(attribute, TensorShardingPerValueAttr):
         raise ConstraintViolation(
-            "should have a sharding attribute of type TensorShardingPerValueAttr: "
-            "'sdy.sharding = #sdy.sharding_per_value<[...]>'",
+            "should have a sharding attribute of type TensorShardingPerValueAttr for attr named "
+            "'sdy.sharding': write '#sdy.sharding_per_value<[...]>'",
             parts=[_SHARDING],
         )
     with inside(_SHARDING):
@@ -91,6 +91,8 @@ def _verify_one(attribute: ir.Attribute, value_type: ir.Type, meshes: Mapping[st
 # --- Propagation steps ----------------------------------------------------------------------------
 
 
+_ARTICLES = {EdgeNodeType.OPERAND: "an operand", EdgeNodeType.RESULT: "a result"}
+
 _DATA_FLOW_EDGES = frozenset({"sdy.data_flow_edge", "sdy.func_data_flow_edge"})
 
 
@@ -104,8 +106,8 @@ def verify_edges_attribute(
     """
     if not isinstance(attribute, PropagationEdgesAttr):
         raise ConstraintViolation(
-            "should have a propagation edges attribute of type PropagationEdgesAttr: "
-            "'sdy.propagation_edges = #sdy.propagation_edges<...>'"
+            "should have a propagation edges attribute of type PropagationEdgesAttr for attr named "
+            "'sdy.propagation_edges': write '#sdy.propagation_edges<...>'"
         )
     edges = attribute.value
     mesh = _mesh_of_edges(operation, edges, meshes)
@@ -113,14 +115,17 @@ def verify_edges_attribute(
         for entry in step.axis_entries:
             name = entry.axis_name.name
             if not mesh.has_axis(name):
-                raise ConstraintViolation(f'unknown axis name "{name}" in step {step.step_index}')
+                raise ConstraintViolation(
+                    f'expected axis ref to be in one of the meshes: "{name}" in step '
+                    f"{step.step_index}"
+                )
             if operation.name in _DATA_FLOW_EDGES:
                 continue  # the operands are the sources of the edge, wherever they are
             for ref in (entry.source, *entry.targets):
                 if not 0 <= ref.index < _count(operation, ref):
                     raise ConstraintViolation(
-                        f"step {step.step_index} refers to {ref}, but there are "
-                        f"{_count(operation, ref)} {ref.type}s"
+                        f"expected a value ref to have {_ARTICLES[ref.type]} index in range [0, "
+                        f"{_count(operation, ref)}), got: {ref.index} in step {step.step_index}"
                     )
 
 
@@ -158,10 +163,12 @@ def _mesh_of_edges(
     ]
     found = [sharding for value in values if (sharding := get_sharding(value)) is not None]
     if not found:
-        raise ConstraintViolation("has propagation edges, but none of their values has a sharding")
+        raise ConstraintViolation(
+            "expected propagation edges attr to reference a sharding. None of the values has one"
+        )
     written = common_mesh(found, meshes)
     if written is None:
         raise ConstraintViolation(
-            "the shardings of the values of propagation edges have no common mesh"
+            "expected a common mesh for propagation edges attr. The values have none"
         )
     return meshes[written] if isinstance(written, str) else written

@@ -8,7 +8,7 @@ passes, before printing. Rules that need the meshes are in `symbol_uses`, which 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from mlir_sdy.attributes import ATTRIBUTE_CLASSES, value_of
 from mlir_sdy.host import emit_error, ir
@@ -16,7 +16,7 @@ from mlir_sdy.model import PropagationDirection
 from mlir_sdy.ods.declarations import OperationDecl
 from mlir_sdy.ods.tables import OPERATIONS
 from mlir_sdy.traversal import global_type, terminator_of
-from mlir_sdy.verify.violation import ConstraintViolation
+from mlir_sdy.verify.violation import BINDING, ConstraintViolation, bound_axis
 
 Verifier = Callable[[ir.Operation], None]
 
@@ -87,11 +87,7 @@ def verify_manual_computation(operation: ir.Operation) -> None:
     bound = bound_manual_axes(operation)
     for name in value_of(operation.attributes["manual_axes"]).value:
         if name in bound:
-            raise ConstraintViolation(
-                f'cannot use the axis "{name}" as manual axis: it is already bound by an '
-                "enclosing manual computation",
-                (bound[name], f'"{name}" is a manual axis here'),
-            )
+            raise ConstraintViolation(bound_axis(name), (bound[name], BINDING))
 
 
 @verifies("sdy.named_computation")
@@ -103,21 +99,27 @@ def verify_named_computation(operation: ir.Operation) -> None:
     operand_types = [operand.type for operand in operation.operands]
     if len(argument_types) != len(operand_types):
         raise ConstraintViolation(
-            f"number of block arguments must be that of the operands: {len(argument_types)} vs "
-            f"{len(operand_types)}"
+            f"number of block arguments must match the number of operands: {len(argument_types)} "
+            f"!= {len(operand_types)}"
         )
     for index, (argument, operand) in enumerate(zip(argument_types, operand_types, strict=True)):
         if argument != operand:
             raise ConstraintViolation(
-                f"block argument {index} is {argument}, but the operand is {operand}"
+                f"expected the type of the {index}'th block argument to match the type of the "
+                f"corresponding operand: '{argument}' vs '{operand}'"
             )
     returned = [value.type for value in returned_values(operation)]
     results = [result.type for result in operation.results]
     if returned != results:
         raise ConstraintViolation(
-            f"the body returns ({', '.join(map(str, returned))}), but the results are "
-            f"({', '.join(map(str, results))})"
+            f"inferred type(s) {_quoted(returned)} are incompatible with return type(s) of "
+            f"operation {_quoted(results)}",
+            consequences=("'sdy.named_computation' op failed to infer returned types",),
         )
+
+
+def _quoted(types: Iterable[ir.Type]) -> str:
+    return ", ".join(f"'{each}'" for each in types)
 
 
 @verifies("sdy.propagation_barrier")
@@ -126,7 +128,8 @@ def verify_propagation_barrier(operation: ir.Operation) -> None:
     direction = operation.attributes["allowed_direction"].value
     if direction == PropagationDirection.BOTH:
         raise ConstraintViolation(
-            "expects a direction other than BOTH: the op would have no effect then"
+            "cannot specify `BOTH` as the direction. Not blocking propagation direction makes the "
+            "op redundant."
         )
 
 
@@ -136,7 +139,10 @@ def verify_sharding_group(operation: ir.Operation) -> None:
     number = operation.attributes["group_id"]
     signless = ir.IntegerType.get_signless(64, operation.context)
     if not isinstance(number, ir.IntegerAttr) or number.type != signless:
-        raise ConstraintViolation(f"expects a 'group_id' of type i64, got {number}")
+        raise ConstraintViolation(
+            "attribute 'group_id' failed to satisfy constraint: 64-bit signless integer attribute, "
+            f"got {number}"
+        )
 
 
 @verifies("sdy.constant")
@@ -175,7 +181,8 @@ def _verify_body(operation: ir.Operation) -> None:
     operations = blocks[0].operations
     count = len(operations)
     if not count or operations[count - 1].operation.name != "sdy.return":
-        raise ConstraintViolation("expects a body that ends with 'sdy.return'")
+        last = operations[count - 1].operation.name if count else "nothing"
+        raise ConstraintViolation(f"expects regions to end with 'sdy.return', found '{last}'")
 
 
 def attach_verifiers() -> None:

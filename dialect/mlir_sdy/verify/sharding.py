@@ -11,7 +11,7 @@ from mlir_sdy.model import DimensionSharding, Mesh, TensorSharding, mesh_of
 from mlir_sdy.suggest import did_you_mean
 from mlir_sdy.traversal import global_type
 from mlir_sdy.verify.axes import AxisUse
-from mlir_sdy.verify.violation import ConstraintViolation, inside
+from mlir_sdy.verify.violation import BINDING, ConstraintViolation, bound_axis, inside
 
 ManualAxes = Mapping[str, ir.Location]
 """The manual axes around an operation, each with the computation that binds it."""
@@ -47,21 +47,22 @@ def check_sharding(
             f"unknown mesh: @{name}{advice}", parts=[Part("text", f"@{name}")]
         )
     if mesh.is_maximal:
-        _check_bare(sharding, "a sharding on a maximal mesh")
+        _check_bare(sharding, "a single-device sharding")
         return
     if value_type is None and sharding.is_fully_replicated:
-        _check_bare(sharding, "a replicated sharding of an operation without results")
+        _check_bare(sharding, "a single-device sharding")
         return
     shaped = _shaped(value_type)
     if shaped is None:
-        _check_bare(sharding, f"the sharding of a value of the non-shaped type {value_type}")
+        given = f" type: '{value_type}', sharding: #sdy.sharding{sharding}"
+        _check_bare(sharding, "non-shaped tensors", given)
         return
     if not shaped.has_rank:
-        raise ConstraintViolation(f"only ranked tensors can be sharded, got: {value_type}")
+        raise ConstraintViolation(f"only ranked tensors can have a sharding. type: '{value_type}'")
     if sharding.rank != shaped.rank:
         raise ConstraintViolation(
-            f"sharding doesn't match tensor rank: {sharding.rank} dimension shardings for "
-            f"{value_type}, which has rank {shaped.rank}"
+            f"sharding doesn't match tensor rank: {sharding.rank} != {shaped.rank}, the rank of "
+            f"{value_type}"
         )
     try:
         _check_axes(sharding, AxisUse(mesh))
@@ -70,8 +71,8 @@ def check_sharding(
     for axis in sharding.all_axes():
         if axis.name in manual_axes:
             raise ConstraintViolation(
-                f'axis "{axis.name}" is already bound by an enclosing manual computation',
-                (manual_axes[axis.name], f'"{axis.name}" is a manual axis here'),
+                bound_axis(axis.name),
+                (manual_axes[axis.name], BINDING),
                 parts=[Part("text", f'"{axis.name}"')],
             )
 
@@ -95,7 +96,7 @@ def _check_priority(dim: int, dim_sharding: DimensionSharding) -> None:
         raise ConstraintViolation(f"dim {dim} has a negative priority: {priority}")
     if dim_sharding.is_closed and not dim_sharding.axes:
         raise ConstraintViolation(
-            f"dim {dim} is empty and closed and has priority {priority}: nothing can "
+            f"dim {dim} is empty and closed but has a priority, {priority}: nothing can "
             "propagate there; remove the priority or open the dimension"
         )
 
@@ -138,18 +139,19 @@ def check_shardings(
             raise inside.prefixed(f"{what}{number}{separator}") from None
 
 
-def _check_bare(sharding: TensorSharding, what: str) -> None:
-    if sharding.rank:
-        raise ConstraintViolation(f"{what} must have rank 0, got rank {sharding.rank}")
-    if sharding.replicated_axes or sharding.unreduced_axes:
-        raise ConstraintViolation(f"{what} cannot have replicated or unreduced axes")
+def _check_bare(sharding: TensorSharding, what: str, given: str = "") -> None:
+    if sharding.rank or sharding.replicated_axes or sharding.unreduced_axes:
+        raise ConstraintViolation(
+            f"{what} can only have a sharding with rank 0 and no replicated or unreduced axes."
+            + given
+        )
 
 
 def _shaped(value_type: ir.Type | None) -> ir.ShapedType | None:
     if isinstance(value_type, ir.TupleType):
         if value_type.num_types != 1:
             raise ConstraintViolation(
-                f"only a tuple of one element can have a sharding, got: {value_type}"
+                f"ops can only have a sharding for a tuple of size 1: '{value_type}'"
             )
         value_type = value_type.get_type(0)
     shaped = global_type(value_type)

@@ -22,8 +22,8 @@ def verify_rule_attribute(
     """
     if not isinstance(attribute, OpShardingRuleAttr):
         raise ConstraintViolation(
-            "should have a sharding rule attribute of type OpShardingRuleAttr: "
-            "'sdy.sharding_rule = #sdy.op_sharding_rule<...>'"
+            "should have a sharding rule attribute of type OpShardingRuleAttr for attr named "
+            "'sdy.sharding_rule': write '#sdy.op_sharding_rule<...>'"
         )
     check_rule(attribute.value, operand_types, result_types)
 
@@ -60,14 +60,15 @@ def check_rule(
     for factor, size in enumerate(rule.factor_sizes):
         if not any(mapping.contains_factor(factor) for mapping in rule.mappings):
             raise ConstraintViolation(
-                f"has factor {factor_name(factor)}={size} that isn't used in any mapping"
+                f"has factor {factor_name(factor)}={size} that isn't used in operand and result "
+                "mappings"
             )
     _check_special_factors(rule)
     for factor in rule.reduction_factors:
         if any(mapping.contains_factor(factor) for mapping in rule.result_mappings):
             raise ConstraintViolation(
-                f"reduction factor {factor_name(factor)} is in the mapping of a result, where it "
-                "can't be: it is reduced away"
+                f"reduction factor cannot be in result mappings: {factor_name(factor)}, which is "
+                "reduced away"
             )
 
 
@@ -76,11 +77,13 @@ def _check_mappings(
 ) -> None:
     if len(mappings) != len(types):
         raise ConstraintViolation(
-            f"number of {what}s and mappings must match: {len(types)} {what}s vs "
-            f"{len(mappings)} mappings"
+            f"number of {what}s and mappings must match: {len(types)} != {len(mappings)}"
         )
     if not types:
-        raise ConstraintViolation(f"must have at least one {what} to have a sharding rule")
+        raise ConstraintViolation(
+            f"number of {what}s mappings cannot be 0. Op sharding rules can only be defined on "
+            "operations with at least one operand and result."
+        )
     for index, (mapping, value_type) in enumerate(zip(mappings, types, strict=True)):
         try:
             _check_mapping(rule, mapping, value_type)
@@ -93,28 +96,33 @@ def _check_mapping(rule: OpShardingRule, mapping: TensorMapping, value_type: ir.
     """Check that the mapping of a tensor of static shape has known factors, each used once."""
     shaped = global_type(value_type)
     if not (isinstance(shaped, ir.ShapedType) and shaped.has_static_shape):
-        raise ConstraintViolation(f"expected a tensor of static shape, got {value_type}")
+        raise ConstraintViolation(
+            f"expected a ranked tensor with a static shape. type: '{value_type}'"
+        )
     if mapping.rank != shaped.rank:
         raise ConstraintViolation(
-            f"mapping rank must match: {mapping.rank} dimensions are mapped, {value_type} has "
-            f"rank {shaped.rank}"
+            f"mapping rank must match: {mapping.rank} != {shaped.rank}, the rank of {value_type}"
         )
     used: set[int] = set()
     for dim, dim_mapping in enumerate(mapping.dim_mappings):
         factors = dim_mapping.factor_indices
         if not factors:
-            raise ConstraintViolation(f"dim {dim} is mapped to no factor")
+            raise ConstraintViolation(f"dim mapping must have at least one factor, dim {dim}")
         for factor in factors:
             name = factor_name(factor)
             if factor >= rule.num_factors:
                 raise ConstraintViolation(
-                    f"dim {dim} is mapped to factor {name}, which has no size"
+                    "expecting factor indices to be within 0<=...<num_factors; received: "
+                    f"{factor}, num_factors: {rule.num_factors}; factor {name} has no size"
                 )
             if factor in used:
-                raise ConstraintViolation(f"cannot use factor {name} more than once in a tensor")
+                raise ConstraintViolation(
+                    f"cannot reuse factors for the same tensor value: {name} in dim {dim}"
+                )
             if len(factors) > 1 and rule.factor_sizes[factor] == 1:
                 raise ConstraintViolation(
-                    f"dim {dim} is mapped to several factors, one of which, {name}, has size 1"
+                    "dim mapping can't have a factor of size 1 if there are multiple factors: "
+                    f"{name} in dim {dim}"
                 )
             used.add(factor)
 
@@ -130,8 +138,9 @@ def _check_special_factors(rule: OpShardingRule) -> None:
         for factor in factors:
             if factor in owner:
                 raise ConstraintViolation(
-                    f"factor {factor_name(factor)} can't be both a {owner[factor]} and a {what} "
-                    "factor"
+                    "a factor can only be in one of the reduction, need replication, or "
+                    f"permutation factor sets: {factor_name(factor)} is in {owner[factor]} and "
+                    f"{what}"
                 )
             owner[factor] = what
     _check_factor_list(rule, rule.blocked_propagation_factors, "blocked_propagation")
@@ -140,8 +149,9 @@ def _check_special_factors(rule: OpShardingRule) -> None:
 def _check_factor_list(rule: OpShardingRule, factors: Sequence[int], what: str) -> None:
     if list(factors) != sorted(set(factors)):
         names = ", ".join(map(factor_name, factors))
-        raise ConstraintViolation(
-            f"{what} factors must be in ascending order, each once: {{{names}}}"
-        )
+        raise ConstraintViolation(f"indices of special factors must be sorted: {what}={{{names}}}")
     if factors and factors[-1] >= rule.num_factors:
-        raise ConstraintViolation(f"{what} factor {factor_name(factors[-1])} has no size")
+        raise ConstraintViolation(
+            f"index must be less than {rule.num_factors}, got: {factors[-1]}; {what} factor "
+            f"{factor_name(factors[-1])} has no size"
+        )

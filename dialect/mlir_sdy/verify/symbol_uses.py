@@ -103,8 +103,8 @@ def verify_manual_computation(operation: ir.Operation, meshes: Mapping[str, Mesh
             check_shardings(shardings, global_types, meshes, bound, what)
         if len(global_types) != len(local_types):
             raise ConstraintViolation(
-                f"number of op {what}s and region {what}s must match: {len(global_types)} vs "
-                f"{len(local_types)}"
+                f"number of op {what}s and region {what}s must match. Op has "
+                f"{len(global_types)} op {what}s and {len(local_types)} region {what}s"
             )
         with inside(Part("attribute", entry)):
             _check_local_types(shardings, global_types, local_types, meshes, manual_axes, what)
@@ -143,9 +143,9 @@ def verify_data_flow_edge(operation: ir.Operation, meshes: Mapping[str, Mesh]) -
         name = owner.operation.name
         if name.startswith("sdy.") and name not in COMPUTATIONS:
             raise ConstraintViolation(
-                f"expects an input that is not the result of an sdy operation, such as '{name}', "
-                "other than a manual or named computation",
-                (owner.location, "the input is defined here"),
+                f"expected input of {operation.name} to not be defined by an SdyDialect op (other "
+                "than an sdy.named_computation).",
+                (owner.location, f"sdy op defining the input of the {operation.name}"),
                 parts=[_INPUT],
             )
     attribute = operation.attributes.get("sharding")
@@ -164,25 +164,25 @@ def verify_func_data_flow_edge(operation: ir.Operation, _: Mapping[str, Mesh]) -
     _check_edge(operation)
     owner = operation.operands[0].owner
     if isinstance(owner, ir.Block):
-        belongs = owner.owner.operation.name == "func.func"
+        belongs, expected = owner.owner.operation.name == "func.func", "a block argument of a func"
     else:
-        belongs = owner.operation.name == "func.call"
+        belongs, expected = owner.operation.name == "func.call", "a result of call"
     if not belongs:
         raise ConstraintViolation(
-            "expects an input that is an argument of a 'func.func' or a result of a 'func.call'",
-            parts=[_INPUT],
+            f"expected operand of {operation.name} to be {expected} op.", parts=[_INPUT]
         )
 
 
 def _check_edge(operation: ir.Operation) -> None:
-    value = operation.operands[0]
+    name, value = operation.name, operation.operands[0]
     if not global_type(value.type).has_static_shape:
         raise ConstraintViolation(
-            f"expects a value of static shape, got {value.type}", parts=[_INPUT]
+            f"expected {name} to have a static-shaped result. type: '{value.type}'", parts=[_INPUT]
         )
     uses = sum(1 for _ in value.uses)
     if uses != 1:
-        message = f"expects to be the only use of its input, which has {uses} uses"
+        what = "input" if name == "sdy.data_flow_edge" else "operand"
+        message = f"expected {what} of {name} to have a single user, found {uses} uses"
         raise ConstraintViolation(message, parts=[_INPUT])
 
 
@@ -195,25 +195,25 @@ def _check_local_types(
     what: str,
 ) -> None:
     for index, sharding in enumerate(shardings):
-        value = f"{what} {index}" if len(shardings) > 1 else what
         for dim, dim_sharding in enumerate(sharding.dim_shardings):
             leading = count_manual_axes(dim_sharding, manual_axes)
             for position, axis in enumerate(dim_sharding.axes):
                 if axis.name in manual_axes and position >= leading:
                     raise ConstraintViolation(
-                        f"{value} sharding at dimension {dim} must have all manual axes come "
-                        f"before free axes: manual axis {axis} comes after free axis "
-                        f"{dim_sharding.axes[position - 1]}"
+                        f"{what} sharding at index {index} must have all manual axes come before "
+                        f"free axes in its dimension sharding at index {dim}. Saw manual axis "
+                        f"{axis} after free axis {dim_sharding.axes[position - 1]}"
                     )
         global_type = global_types[index]
         if not isinstance(global_type, ir.ShapedType):
             continue
         mesh = mesh_of(sharding, meshes)
-        expected = _local_type(global_type, sharding, mesh, manual_axes, value)
+        expected = _local_type(global_type, sharding, mesh, manual_axes, what)
         if expected != local_types[index]:
             raise ConstraintViolation(
-                f"{value}: the local type inside must be {expected} for the global type "
-                f"{global_type}, got {local_types[index]}"
+                f"{what} shape, corresponding sharding, and region {what} shape at index {index} "
+                f"must match. Expected local shape '{expected}', actual local shape "
+                f"'{local_types[index]}'"
             )
 
 
@@ -222,7 +222,7 @@ def _local_type(
     sharding: TensorSharding,
     mesh: Mesh | None,
     manual_axes: Sequence[str],
-    value: str,
+    what: str,
 ) -> ir.Type:
     shape: list[int] = []
     for dim, size in enumerate(global_type.shape):
@@ -232,8 +232,8 @@ def _local_type(
         if not global_type.is_dynamic_dim(dim):
             if size % parts:
                 raise ConstraintViolation(
-                    f"{value} dimension {dim} of size {size} is not divisible by the manual "
-                    f"axes that split it, of size {parts}"
+                    f"{what} dimension size {size} is not divisible by the manual axes size "
+                    f"{parts} of dimension {dim}"
                 )
             size //= parts  # noqa: PLW2901 (the local size of the dimension)
         shape.append(size)
@@ -250,7 +250,9 @@ def _check_manual_axes(
         return
     written = common_mesh(shardings, meshes)
     if written is None:
-        raise ConstraintViolation("all in and out shardings must have the same mesh")
+        raise ConstraintViolation(
+            "all in and out shardings must be bound to the same mesh or an empty mesh."
+        )
     mesh = meshes[written] if isinstance(written, str) else written
     for name in manual_axes:
         if not mesh.has_axis(name):

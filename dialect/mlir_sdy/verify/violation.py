@@ -12,6 +12,14 @@ from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh
 from mlir_sdy.symbols import mesh_operation
 
+BINDING = "parent bounding this axis as manual"
+"""The note on the computation that binds an axis."""
+
+
+def bound_axis(name: str) -> str:
+    """Return the message for an axis that a manual computation around the operation binds."""
+    return f'operates on axis "{name}" which is already bound by a parent sdy.manual_computation op'
+
 
 class ConstraintViolation(Exception):
     """A violated rule of an operation.
@@ -21,6 +29,7 @@ class ConstraintViolation(Exception):
         notes: related operations or values with messages.
         parts: the part of the operation that is wrong, from the outside in.
         mesh_name: the symbol of the mesh of the rule, if a note on it is to be added.
+        consequences: as those of `Diagnostic`.
     """
 
     def __init__(
@@ -29,11 +38,13 @@ class ConstraintViolation(Exception):
         *notes: tuple[ir.Location, str],
         parts: Sequence[Part] = (),
         mesh_name: str | None = None,
+        consequences: Sequence[str] = (),
     ):
         self.message = message
         self.notes = notes
         self.parts = tuple(parts)
         self.mesh_name = mesh_name
+        self.consequences = tuple(consequences)
         super().__init__(message)
 
     def prefixed(self, prefix: str) -> ConstraintViolation:
@@ -61,6 +72,7 @@ class ConstraintViolation(Exception):
             *self.notes,
             parts=self.parts if parts is None else parts,
             mesh_name=mesh_name or self.mesh_name,
+            consequences=self.consequences,
         )
 
     def diagnostic(self, operation: ir.Operation) -> Diagnostic:
@@ -72,6 +84,7 @@ class ConstraintViolation(Exception):
             location_of(operation.location),
             tuple(note(message, location_of(place)) for place, message in notes),
             self.parts,
+            consequences=self.consequences,
         )
 
     def _all_notes(self, operation: ir.Operation) -> list[tuple[ir.Location, str]]:

@@ -15,6 +15,7 @@ Exit status: 0 when a plan was found, else 1.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal, cast
@@ -165,7 +166,6 @@ def _run(arguments: AutoFlags, tool: Tool) -> int:
         shown_name,
     )
     from pyshardy.cost.hardware import report_hardware_of  # noqa: PLC0415
-    from pyshardy.irtools.named_values import NamedValues  # noqa: PLC0415
 
     if arguments.fit and not arguments.memory:
         raise UsageError(error("'--fit' needs the memory of a device: --memory"))
@@ -176,8 +176,7 @@ def _run(arguments: AutoFlags, tool: Tool) -> int:
     module = read_program(arguments.file, tool, arguments.mesh, arguments.size)
     check_axes("--fix", arguments.fix, module, tool)
     check_axes("--forbid", arguments.forbid, module, tool)
-    for name in arguments.explain:
-        NamedValues(module).find(name)  # fails before the search
+    _check_explained(arguments.explain, module)  # fails before the search
     with rule_flags_applied(arguments):
         plan = auto_shard(
             module,
@@ -211,6 +210,23 @@ def _run(arguments: AutoFlags, tool: Tool) -> int:
 
         write_report(arguments.output, asm(plan.module) + "\n")
     return 0
+
+
+def _check_explained(names: Sequence[str], module: ir.Module) -> None:
+    """Check that `--explain` has names of arguments and results, which a plan shards."""
+    from pyshardy.irtools.functions import entry_block, main_function  # noqa: PLC0415
+    from pyshardy.irtools.named_values import NamedValues, result_names  # noqa: PLC0415
+
+    values, main = NamedValues(module), main_function(module)
+    body = None if main is None else entry_block(main)
+    if main is None or body is None:
+        return  # the search says so
+    for name in names:
+        found = values.find(name)
+        is_argument = len(found) == 1 and found[0] in list(body.arguments)
+        if not (is_argument or name.startswith("result") or name in result_names(main)):
+            message = f"'--explain' takes an argument or a result, but '{name}' is a value inside"
+            raise UsageError(error(f"{message}: 'sdy-explain --value={name}' explains it"))
 
 
 def _constrained(constraints: Constraints, arguments: AutoFlags) -> Constraints:

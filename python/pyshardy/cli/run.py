@@ -256,6 +256,8 @@ def _prepared(module: ir.Module, arguments: RunFlags, profile: Profile) -> _Prep
     names = ("size", "hint", "buckets", "uneven")
     if takes_sizes(module, {f"--{name}": getattr(arguments, name) for name in names}):
         return _at_sizes(module, arguments, profile)
+    if arguments.emit and arguments.inputs:  # which tell dynamic sizes
+        raise UsageError(error("'--inputs' is for programs that run: '--emit' runs none"))
     original = copy_of(module)
     program = _partitioned(module, arguments, profile)
     return _Prepared(program, original, program.run, program.inputs)

@@ -10,14 +10,14 @@ The severity is `error`, `warning`, `remark` or `note`. The location is the comm
 is the expected number of diagnostics. The text must be part of the message; it extends to the last
 `}}` of the line. With `-re`, `{{...}}` inside the text is a regular expression.
 
-All diagnostics must be expected, but their notes need not be.
+All diagnostics must be expected, but their notes and consequences need not be.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mlir_sdy.diagnostics import Diagnostic, Severity, SourceLocation, error
 
@@ -65,6 +65,8 @@ class DiagnosticVerifier:
     def __call__(self, diagnostic: Diagnostic) -> None:
         """Match `diagnostic`, then each of its notes, with an expectation that is still open."""
         self._match(diagnostic)
+        for consequence in diagnostic.consequences:
+            self._match(replace(diagnostic, message=consequence), may_be_unexpected=True)
         for note in diagnostic.notes:
             self._match(note)
 
@@ -81,7 +83,7 @@ class DiagnosticVerifier:
         ]
         return [*self._failures, *missing]
 
-    def _match(self, diagnostic: Diagnostic) -> None:
+    def _match(self, diagnostic: Diagnostic, *, may_be_unexpected: bool = False) -> None:
         # Upstream's tools report the line of the operation, not that of its wrong part.
         lines = {self._line_of(diagnostic.location)}
         if diagnostic.operation is not None:
@@ -97,7 +99,7 @@ class DiagnosticVerifier:
                 return
             other_severity = expectation
         # Diagnostics have more notes than those of upstream's tools.
-        if self._only_expected or diagnostic.severity is Severity.NOTE:
+        if may_be_unexpected or self._only_expected or diagnostic.severity is Severity.NOTE:
             return
         got = diagnostic.severity.value
         if other_severity is not None:

@@ -198,7 +198,10 @@ class Limit:
         known = program.known_places()
         if not any(matches(place, scope) for place in known):
             hint = did_you_mean(scope, sorted(known))
-            message = f"'{self}' always holds: no scope, source line or value matches '{scope}'"
+            what = "argument matches" if scope.startswith("%") else "value matches"
+            message = f"'{self}' always holds: no scope, source line or {what} '{scope}'"
+            if scope.startswith("%") and not hint:
+                hint = "; a value inside is found by its scope or its line, such as 'model.py:40'"
             emit(warning(f"{message}{hint}"))
 
 

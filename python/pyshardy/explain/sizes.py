@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from mlir_sdy.diagnostics import SdyError, UsageError, collect, error
+from mlir_sdy.diagnostics import SdyError, UsageError, collect, error, wrong_type
 from mlir_sdy.host import ir
 from mlir_sdy.late_numpy import np
 from pyshardy.api import propagate, propagate_with
@@ -263,6 +263,9 @@ def split_sizes(sizes: Sizes) -> tuple[dict[str, int], dict[str, Sequence[int]]]
     """
     one: dict[str, int] = {}
     several: dict[str, Sequence[int]] = {}
+    if not isinstance(sizes, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        expected = "'sizes' as values by names of sizes, such as {'b': [1, 64]}"
+        raise wrong_type("explain", expected, sizes)
     for name, given in sizes.items():
         value: object = given  # users write anything
         if isinstance(value, int):

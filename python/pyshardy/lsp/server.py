@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcInvalidParams
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol
 
 import pyshardy
 from mlir_sdy.diagnostics import Severity, UsageError
@@ -27,6 +28,18 @@ _DELAY = 0.3
 _TRIGGERS = ["@", '"', "-"]
 
 
+class _Protocol(LanguageServerProtocol):
+    """The protocol, which also answers requests with malformed parameters."""
+
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        try:
+            return super().structure_message(data)
+        except JsonRpcException as problem:
+            if "id" in data and "method" in data:
+                self._send_response(data["id"], error=problem.to_response_error())
+            raise
+
+
 class SdyServer(LanguageServer):
     """The server with its documents and its worker.
 
@@ -35,7 +48,7 @@ class SdyServer(LanguageServer):
     """
 
     def __init__(self, worker: ChildProcess | None = None):
-        super().__init__("sdy-lsp", pyshardy.__version__)
+        super().__init__("sdy-lsp", pyshardy.__version__, protocol_cls=_Protocol)
         self.facts: dict[str, Facts] = {}
         # It loads its libraries while this process loads those of the protocol.
         self._worker: ChildProcess | None = worker
@@ -47,7 +60,11 @@ class SdyServer(LanguageServer):
     def document(self, uri: str) -> Document:
         """Return a document with the facts of its last analysis, and the names in its text."""
         own = self.workspace.get_text_document(uri)
-        kept, text, facts = self._documents.get(uri), own.source, self.facts.get(uri, NO_FACTS)
+        try:
+            text = own.source
+        except (OSError, UnicodeDecodeError):  # neither opened nor a file
+            text = ""
+        kept, facts = self._documents.get(uri), self.facts.get(uri, NO_FACTS)
         if kept is None or kept.facts is not facts or kept.text != text:
             kept = self._documents[uri] = Document(uri, text, own.position_codec, facts)
         return kept

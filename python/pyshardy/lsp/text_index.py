@@ -150,8 +150,8 @@ class TextIndex:
         """The operations that define symbols, in the order of the text."""
         found: list[Declaration] = []
         names = [name for name in self.names if name.text.startswith("@") and name.is_definition]
-        limits = [*(name.start for name in names[1:]), len(self.text)]
-        for name, limit in zip(names, limits, strict=True):
+        for number, name in enumerate(names, 1):
+            limit = names[number].start if number < len(names) else len(self.text)
             before = _DECLARES.search(self.text, max(0, name.start - 60), name.start)
             line_end = self.text.find("\n", name.end)
             end = len(self.text) if line_end < 0 else line_end

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from mlir_sdy.diagnostics import Diagnostic, UsageError, collect, emit, error
 from mlir_sdy.host import ir
 from mlir_sdy.mpmd.reading import NAMED_COMPUTATION, name_of
+from mlir_sdy.suggest import did_you_mean
 from pyshardy.any_program import Program, module_of
 from pyshardy.auto.search.texts import bytes_text
 from pyshardy.cost.hardware import Hardware, load_hardware
@@ -124,6 +125,10 @@ def _title(row: ComparedSchedule) -> str:
     return f"{row.program.schedule}{told}"
 
 
+_OPTIONS = frozenset({"topology", "assignment", "infer_transfers", "infer_reductions", "transfers"})
+"""The options of `partition` that are those of all programs of a comparison."""
+
+
 def compare(
     module: Program | Callable[[int], Program],
     *,
@@ -170,6 +175,9 @@ def compare(
         )
     if microbatches is not None and not microbatches:
         raise UsageError(error("'microbatches' needs at least one number"))
+    if unknown := sorted(options.keys() - _OPTIONS):
+        hint = did_you_mean(unknown[0], _OPTIONS) or f"; it has {', '.join(sorted(_OPTIONS))}"
+        raise UsageError(error(f"'sdy.mpmd.compare' has no option '{unknown[0]}'{hint}"))
     compared = listed(schedules)
     for schedule in compared:
         splits_backward(schedule)  # an unknown schedule is said before the first import

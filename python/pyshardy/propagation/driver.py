@@ -250,7 +250,7 @@ def _check(operation: ir.Operation, value_type: ir.Type) -> None:
     if isinstance(value_type, ir.RankedTensorType):
         advice = "'sdy.propagate' or --sdy-propagation-pipeline finds one plan for all sizes"
         notes = (note(f"{advice}; --sdy-dynamic-to-static=sizes=NAME:N makes it static"),)
-    raise PassError(error(f"{problem}{value_type}", location_of(operation.location), notes))
+    raise PassError(error(f"{problem}'{value_type}'", location_of(operation.location), notes))
 
 
 # --- Results -------------------------------------------------------------------------------------

@@ -270,7 +270,7 @@ class ShardingRuleLookup:
             first = "custom call" if target is not None else "operation"
             if first not in self._reported:
                 self._reported.add(first)
-                emit(shardy_warning(operation, name, target))
+                emit(missing_rule(operation, name, target))
             return
         self._report(missing_rule(operation, name, target))
 
@@ -414,21 +414,13 @@ def is_compatible() -> bool:
 def missing_rule(operation: ir.Operation, name: str, target: str | None) -> Diagnostic:
     """Return the warning about an operation without a registered rule."""
     if target is None:
-        what, how = f"operation '{name}'", f'"{name}"'
+        what, how = f"op '{name}'", f'"{name}"'
     else:
         what, how = f"custom call @{target}", f'"{name}", target="{target}"'
     return warning(
-        f"no sharding rule for {what}: shardings do not propagate through it; "
-        f"register one with @sharding_rule({how})",
+        f"{what} is unknown to SDY sharding rule registry: shardings do not propagate through it; "
+        f"register a rule with @sharding_rule({how})",
         location_of(operation.location),
-    )
-
-
-def shardy_warning(operation: ir.Operation, name: str, target: str | None) -> Diagnostic:
-    """Return the same warning in the words of C++ Shardy."""
-    what = f"op '{name}'" if target is None else f"custom call @{target}"
-    return warning(
-        f"{what} is unknown to SDY sharding rule registry", location_of(operation.location)
     )
 
 

@@ -212,7 +212,7 @@ def check_name(
     """
     names = list(symbols)
     if name not in names:
-        near = did_you_mean(name, names) or f"; it has {', '.join(names) or 'none'}"
+        near = did_you_mean(str(name), names) or f"; it has {', '.join(names) or 'none'}"
         raise UsageError(error(f"{what}: the program has no size '{name}'{near}", place))
 
 

@@ -5,14 +5,14 @@
 // --- Syntax ---
 
 func.func @f(%a: tensor<8xf32>) {
-  // expected-error@below {{expected an SSA value}}
+  // expected-error@below {{expected SSA operand, found '<'}}
   %0 = sdy.reshard <@m, [{}]> %a : tensor<8xf32>
 }
 
 // -----
 
 func.func @f(%a: tensor<8xf32>) {
-  // expected-error@below {{'#' after an operand denotes a result number}}
+  // expected-error@below {{invalid SSA value result number: '#' after an operand denotes one; write the attribute in its short form, without '#sdy' and its name}}
   %0 = sdy.reshard %a #sdy.sharding<@m, [{}]> : tensor<8xf32>
 }
 
@@ -41,7 +41,7 @@ func.func @f(%a: tensor<8xf32>) {
 // -----
 
 func.func @f(%a: tensor<8xf32>) {
-  // expected-error@below {{expected one of 'NONE', 'FORWARD', 'BACKWARD', 'BOTH', found 'SIDEWAYS'}}
+  // expected-error@below {{expected string or keyword containing one of the following enum values for attribute 'allowed_direction' [NONE, FORWARD, BACKWARD, BOTH], found 'SIDEWAYS'}}
   %0 = sdy.propagation_barrier %a allowed_direction=SIDEWAYS : tensor<8xf32>
 }
 
@@ -55,14 +55,14 @@ func.func @f(%a: tensor<8xf32>) {
 // -----
 
 func.func @f(%a: tensor<8xf32>) {
-  // expected-error@below {{2 operands are listed, but 1 types}}
+  // expected-error@below {{number of operands and types do not match: got 2 operands and 1 types}}
   sdy.manual_computation(%a, %a) in_shardings=[] out_shardings=[] manual_axes={} () { sdy.return } : (tensor<8xf32>) -> ()
 }
 
 // -----
 
 func.func @f() {
-  // expected-error@below {{the region is empty: its body must end with 'sdy.return'}}
+  // expected-error@below {{expects a non-empty block: its body must end with 'sdy.return'}}
   sdy.manual_computation() in_shardings=[] out_shardings=[] manual_axes={} () {} : () -> ()
 }
 
@@ -75,13 +75,13 @@ func.func @f() {
 // -----
 
 func.func @f(%a: tensor<8xf32>) {
-  // expected-error@below {{expected a constant such as 'dense<0.0> : tensor<2xf32>'}}
+  // expected-error@below {{expected attribute value: a constant such as 'dense<0.0> : tensor<2xf32>', found ':'}}
   %0 = sdy.constant : tensor<8xf32>
 }
 
 // -----
 
-// expected-error@below {{expected a name '@name'}}
+// expected-error@below {{expected valid '@'-identifier for symbol name: '@name', found '"'}}
 sdy.mesh "m" = <["x"=2]>
 
 // -----
@@ -112,7 +112,7 @@ func.func @f(%a: tensor<8xf32>) {
 // -----
 
 func.func @f(%a: tensor<8xf32>) {
-  // expected-error@below {{expects a direction other than BOTH: the op would have no effect then}}
+  // expected-error@below {{cannot specify `BOTH` as the direction. Not blocking propagation direction makes the op redundant.}}
   %0 = sdy.propagation_barrier %a allowed_direction=BOTH : tensor<8xf32>
   func.return
 }
@@ -128,7 +128,7 @@ func.func @f(%a: tensor<8xf32>) {
 // -----
 
 func.func @f(%a: tensor<8xf32>) {
-  // expected-error@below {{block argument 0 is tensor<4xf32>, but the operand is tensor<8xf32>}}
+  // expected-error@below {{expected the type of the 0'th block argument to match the type of the corresponding operand: 'tensor<4xf32>' vs 'tensor<8xf32>'}}
   %0 = sdy.named_computation<"n">(%a) (%b: tensor<4xf32>) { sdy.return %b : tensor<4xf32> } : (tensor<8xf32>) -> tensor<4xf32>
   func.return
 }
@@ -136,7 +136,7 @@ func.func @f(%a: tensor<8xf32>) {
 // -----
 
 func.func @f(%a: tensor<8xf32>) {
-  // expected-error@below {{the body returns (tensor<8xf32>), but the results are (tensor<4xf32>)}}
+  // expected-error@below {{inferred type(s) 'tensor<8xf32>' are incompatible with return type(s) of operation 'tensor<4xf32>'}}
   %0 = sdy.named_computation<"n">(%a) (%b: tensor<8xf32>) { sdy.return %b : tensor<8xf32> } : (tensor<8xf32>) -> tensor<4xf32>
   func.return
 }
@@ -144,7 +144,7 @@ func.func @f(%a: tensor<8xf32>) {
 // -----
 
 func.func @f(%a: tensor<8xf32>) {
-  // expected-error@below {{expects a body that ends with 'sdy.return'}}
+  // expected-error@below {{expects regions to end with 'sdy.return', found 'func.return'}}
   %0 = sdy.named_computation<"n">(%a) (%b: tensor<8xf32>) { func.return } : (tensor<8xf32>) -> tensor<8xf32>
   func.return
 }
@@ -173,7 +173,7 @@ func.func @f(%a: tensor<8xf32>) {
 
 // expected-note@below {{the mesh is}}
 sdy.mesh @m = <["x"=4, "y"=2]>
-// expected-error@below {{'func.func' op arg 1 - duplicate axis: "x" in dimension 1 is used in dimension 0 already}}
+// expected-error@below {{'func.func' op arg 1 - duplicate axis ref: "x" in dimension 1 is used in dimension 0 already}}
 func.func @f(%a: tensor<8xf32>, %b: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {"x"}]>}) {
   func.return
 }
@@ -182,7 +182,7 @@ func.func @f(%a: tensor<8xf32>, %b: tensor<8x8xf32> {sdy.sharding = #sdy.shardin
 
 sdy.mesh @m = <["x"=4, "y"=2]>
 func.func @f(%a: tensor<8xf32>) {
-  // expected-error@below {{'stablehlo.negate' op result - sharding doesn't match tensor rank: 2 dimension shardings for tensor<8xf32>, which has rank 1}}
+  // expected-error@below {{'stablehlo.negate' op result - sharding doesn't match tensor rank: 2 != 1, the rank of tensor<8xf32>}}
   %0 = stablehlo.negate %a {sdy.sharding = #sdy.sharding_per_value<[<@m, [{}, {}]>]>} : tensor<8xf32>
   func.return
 }
@@ -215,7 +215,7 @@ func.func @f(%a: tensor<8xf32>) {
 
 sdy.mesh @m = <["x"=4, "y"=2]>
 func.func @f(%a: tensor<8xf32>) {
-  // expected-error@below {{operand: the local type inside must be tensor<2xf32> for the global type tensor<8xf32>, got tensor<4xf32>}}
+  // expected-error@below {{operand shape, corresponding sharding, and region operand shape at index 0 must match. Expected local shape 'tensor<2xf32>', actual local shape 'tensor<4xf32>'}}
   %0 = sdy.manual_computation(%a) in_shardings=[<@m, [{"x"}]>] out_shardings=[<@m, [{"x"}]>] manual_axes={"x"} (%b: tensor<4xf32>) { sdy.return %b : tensor<4xf32> } : (tensor<8xf32>) -> tensor<8xf32>
   func.return
 }
@@ -224,7 +224,7 @@ func.func @f(%a: tensor<8xf32>) {
 
 sdy.mesh @m = <["x"=4, "y"=2]>
 func.func @f(%a: tensor<8xf32>) {
-  // expected-error@below {{operand sharding at dimension 0 must have all manual axes come before free axes: manual axis "x" comes after free axis "y"}}
+  // expected-error@below {{operand sharding at index 0 must have all manual axes come before free axes in its dimension sharding at index 0. Saw manual axis "x" after free axis "y"}}
   %0 = sdy.manual_computation(%a) in_shardings=[<@m, [{"y", "x"}]>] out_shardings=[<@m, [{"x"}]>] manual_axes={"x"} (%b: tensor<2xf32>) { sdy.return %b : tensor<2xf32> } : (tensor<8xf32>) -> tensor<8xf32>
   func.return
 }
@@ -233,9 +233,9 @@ func.func @f(%a: tensor<8xf32>) {
 
 sdy.mesh @m = <["x"=4, "y"=2]>
 func.func @f(%a: tensor<8xf32>) {
-  // expected-note@below {{"x" is a manual axis here}}
+  // expected-note@below {{parent bounding this axis as manual}}
   %0 = sdy.manual_computation(%a) in_shardings=[<@m, [{"x"}]>] out_shardings=[<@m, [{"x"}]>] manual_axes={"x"} (%b: tensor<2xf32>) {
-    // expected-error@below {{axis "x" is already bound by an enclosing manual computation}}
+    // expected-error@below {{operates on axis "x" which is already bound by a parent sdy.manual_computation op}}
     %1 = sdy.reshard %b <@m, [{"x":(1)2}]> : tensor<2xf32>
     sdy.return %b : tensor<2xf32>
   } : (tensor<8xf32>) -> tensor<8xf32>
@@ -247,7 +247,7 @@ func.func @f(%a: tensor<8xf32>) {
 // --- Sharding rules ---
 
 func.func @f(%a: tensor<8xf32>) {
-  // expected-error@below {{number of operands and mappings must match: 1 operands vs 2 mappings}}
+  // expected-error@below {{number of operands and mappings must match: 1 != 2}}
   %0 = stablehlo.negate %a {sdy.sharding_rule = #sdy.op_sharding_rule<([i], [i])->([i]) {i=8}>} : tensor<8xf32>
   func.return
 }
@@ -255,7 +255,7 @@ func.func @f(%a: tensor<8xf32>) {
 // -----
 
 func.func @f(%a: tensor<8xf32>) {
-  // expected-error@below {{operand - mapping rank must match: 2 dimensions are mapped, tensor<8xf32> has rank 1}}
+  // expected-error@below {{operand - mapping rank must match: 2 != 1, the rank of tensor<8xf32>}}
   %0 = stablehlo.negate %a {sdy.sharding_rule = #sdy.op_sharding_rule<([i, j])->([i]) {i=8, j=1}>} : tensor<8xf32>
   func.return
 }
@@ -263,7 +263,7 @@ func.func @f(%a: tensor<8xf32>) {
 // -----
 
 func.func @f(%a: tensor<?xf32>) {
-  // expected-error@below {{operand - expected a tensor of static shape, got tensor<?xf32>}}
+  // expected-error@below {{operand - expected a ranked tensor with a static shape. type: 'tensor<?xf32>'}}
   %0 = stablehlo.negate %a {sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {i=8}>} : tensor<?xf32>
   func.return
 }
@@ -271,7 +271,7 @@ func.func @f(%a: tensor<?xf32>) {
 // -----
 
 func.func @f(%a: tensor<8xf32>) {
-  // expected-error@below {{result - dim 0 is mapped to factor j, which has no size}}
+  // expected-error@below {{result - expecting factor indices to be within 0<=...<num_factors; received: 1, num_factors: 1; factor j has no size}}
   %0 = stablehlo.negate %a {sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([j]) {i=8}>} : tensor<8xf32>
   func.return
 }
@@ -279,7 +279,7 @@ func.func @f(%a: tensor<8xf32>) {
 // -----
 
 func.func @f(%a: tensor<8xf32>) {
-  // expected-error@below {{has factor j=3 that isn't used in any mapping}}
+  // expected-error@below {{has factor j=3 that isn't used in operand and result mappings}}
   %0 = stablehlo.negate %a {sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {i=8, j=3}>} : tensor<8xf32>
   func.return
 }
@@ -287,7 +287,7 @@ func.func @f(%a: tensor<8xf32>) {
 // -----
 
 func.func @f(%a: tensor<8xf32>) {
-  // expected-error@below {{reduction factor i is in the mapping of a result}}
+  // expected-error@below {{reduction factor cannot be in result mappings: i, which is reduced away}}
   %0 = stablehlo.negate %a {sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {i=8} reduction={i}>} : tensor<8xf32>
   func.return
 }
@@ -295,7 +295,7 @@ func.func @f(%a: tensor<8xf32>) {
 // -----
 
 func.func @f(%a: tensor<8xf32>) {
-  // expected-error@below {{factor i can't be both a need_replication and a permutation factor}}
+  // expected-error@below {{a factor can only be in one of the reduction, need replication, or permutation factor sets: i is in need_replication and permutation}}
   %0 = stablehlo.negate %a {sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {i=8} need_replication={i} permutation={i}>} : tensor<8xf32>
   func.return
 }
@@ -303,7 +303,7 @@ func.func @f(%a: tensor<8xf32>) {
 // -----
 
 func.func @f(%a: tensor<8xf32>) {
-  // expected-error@below {{has propagation edges, but none of their values has a sharding}}
+  // expected-error@below {{expected propagation edges attr to reference a sharding. None of the values has one}}
   %0 = stablehlo.negate %a {sdy.propagation_edges = #sdy.propagation_edges<[{step-0 = [{"x" = operand-0 -> [result-0]}]}]>} : tensor<8xf32>
   func.return
 }
@@ -313,7 +313,7 @@ func.func @f(%a: tensor<8xf32>) {
 sdy.mesh @m = <["x"=2]>
 
 func.func @full_form_behind_an_operand(%a: tensor<8xf32>) {
-  // expected-error@below {{'#' after an operand denotes a result number: write the attribute in its short form}}
+  // expected-error@below {{invalid SSA value result number: '#' after an operand denotes one; write the attribute in its short form, without '#sdy' and its name}}
   %0 = sdy.reshard %a #sdy.sharding<@m, [{}]> {a} : tensor<8xf32>
   return
 }
@@ -323,9 +323,9 @@ func.func @full_form_behind_an_operand(%a: tensor<8xf32>) {
 sdy.mesh @m = <["x"=2]>
 
 func.func @nested_manual_axis(%a: tensor<8xf32>) {
-  // expected-note@below {{"x" is a manual axis here}}
+  // expected-note@below {{parent bounding this axis as manual}}
   sdy.manual_computation(%a) in_shardings=[<@m, [{"x"}]>] out_shardings=[] manual_axes={"x"} (%b: tensor<4xf32>) {
-    // expected-error@below {{cannot use the axis "x" as manual axis: it is already bound}}
+    // expected-error@below {{operates on axis "x" which is already bound by a parent sdy.manual_computation op}}
     sdy.manual_computation() in_shardings=[] out_shardings=[] manual_axes={"x"} () {
       sdy.return
     } : () -> ()
@@ -337,7 +337,7 @@ func.func @nested_manual_axis(%a: tensor<8xf32>) {
 // -----
 
 func.func @group_number_of_32_bits(%a: tensor<8xf32>) {
-  // expected-error@below {{expects a 'group_id' of type i64, got 1 : i32}}
+  // expected-error@below {{attribute 'group_id' failed to satisfy constraint: 64-bit signless integer attribute, got 1 : i32}}
   "sdy.sharding_group"(%a) <{group_id = 1 : i32}> : (tensor<8xf32>) -> ()
   func.return
 }
@@ -346,7 +346,7 @@ func.func @group_number_of_32_bits(%a: tensor<8xf32>) {
 
 func.func @edge_of_a_value_with_other_uses(%a: tensor<8xf32>) -> tensor<8xf32> {
   %0 = stablehlo.optimization_barrier %a : tensor<8xf32>
-  // expected-error@below {{expects to be the only use of its input, which has 2 uses}}
+  // expected-error@below {{expected input of sdy.data_flow_edge to have a single user, found 2 uses}}
   %1 = sdy.data_flow_edge %0 : tensor<8xf32>
   func.return %0 : tensor<8xf32>
 }
@@ -355,7 +355,7 @@ func.func @edge_of_a_value_with_other_uses(%a: tensor<8xf32>) -> tensor<8xf32> {
 
 func.func @function_edge_of_an_ordinary_value(%a: tensor<8xf32>) {
   %0 = stablehlo.negate %a : tensor<8xf32>
-  // expected-error@below {{expects an input that is an argument of a 'func.func' or a result of a 'func.call'}}
+  // expected-error@below {{expected operand of sdy.func_data_flow_edge to be a result of call op.}}
   %1 = sdy.func_data_flow_edge %0 : tensor<8xf32>
   func.return
 }

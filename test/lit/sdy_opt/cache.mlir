@@ -12,7 +12,7 @@
 // RUN: ls %t/cache | wc -l | FileCheck %s --check-prefix=ONE
 // ONE: {{^1$}}
 
-// CHECK: cache.mlir:[[# @LINE + 31]]:8: warning: no sharding rule for custom call @unknown
+// CHECK: cache.mlir:[[# @LINE + 31]]:8: warning: custom call @unknown is unknown to SDY sharding rule registry
 
 // Another option, another rule, and a changed file of passes are other programs.
 // RUN: cp %S/Inputs/user.py %t/passes.py

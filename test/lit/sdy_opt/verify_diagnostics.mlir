@@ -30,3 +30,15 @@ func.func @f() {
 func.func @f() -> i32 {
   return %a : i32 // expected-error {{use of undeclared}}
 }
+
+// -----
+
+// What C++ Shardy reports next may be expected.
+// expected-error@+2 {{axis size must be at least 1, got: 0}}
+// expected-error@+1 {{failed to parse Sdy_Mesh parameter 'axes' which is to be a `::llvm::ArrayRef<MeshAxisAttr>`}}
+sdy.mesh @mesh = <["a"=0]>
+
+// -----
+
+// expected-error@+1 {{axis size must be at least 1, got: 0}}
+sdy.mesh @mesh = <["a"=0]>

@@ -12,10 +12,11 @@
 // RUN: not sdy-run - < /dev/null 2>&1 | FileCheck %s --check-prefix=EMPTY
 // RUN: not sdy-run %s --profile=0 2>&1 | FileCheck %s --check-prefix=PROFILE
 // RUN: not sdy-run %s --emit=stablehlo --outputs=%t 2>&1 | FileCheck %s --check-prefix=EMIT
+// RUN: not sdy-run %s --emit=stablehlo --inputs=%t.npz 2>&1 | FileCheck %s --check-prefix=INPUTS
 // RUN: not sdy-run %s --emit=stablehlo --target=cuda 2>&1 | FileCheck %s --check-prefix=TARGET
 // RUN: not sdy-run %s --compare --no-check 2>&1 | FileCheck %s --check-prefix=COMPARE
 
-// CHECK: errors.mlir:34:8: error: the reference interpreter can't run 'stablehlo.custom_call'
+// CHECK: errors.mlir:36:8: error: the reference interpreter can't run 'stablehlo.custom_call'
 // CHECK-NEXT: %[[CUSTOM_CALL:.*]] = stablehlo.custom_call
 // CHECK: note: implement it by a Python function of NumPy arrays: 'sdy-run --custom-call=unheard_of=FILE:FUNCTION'
 // NEAR: sdy-run: error: argument --backend: invalid choice: 'interpretr' {{.*}}; did you mean 'interpreter'?; see sdy-run --help
@@ -28,6 +29,7 @@
 // OUTPUT: sdy-run: error: '-o' requires '--emit'; use '--outputs' to write arrays
 // WRITE: sdy-run: error: cannot write output file '{{.*}}': No such file or directory
 // EMIT: sdy-run: error: '--outputs' is for programs that run: '--emit' runs none
+// INPUTS: sdy-run: error: '--inputs' is for programs that run: '--emit' runs none
 // TARGET: sdy-run: error: '--target' requires '--emit=vmfb'
 // PROFILE: sdy-run: error: '--profile' is '0': expected an integer of at least 1
 func.func @main(%x: tensor<2x4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}, {}]>}) -> tensor<2x4x4xf32> {

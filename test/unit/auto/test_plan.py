@@ -437,6 +437,8 @@ def test_the_tool(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(importlib.import_module("pyshardy.auto.entry"), "auto_shard", None)
     assert main([str(source), "--explain=ups", "--no-guard"]) == 1
     assert "no value 'ups'" in capsys.readouterr().err, "before the search"
+    assert main([str(source), "--explain=%h", "--no-guard"]) == 1
+    assert "but '%h' is a value inside" in capsys.readouterr().err, "before the search"
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ def is_hit(folder: Path, program: str = PROGRAM, **options) -> bool:
 
 def test_a_propagated_program_is_that_of_a_run_with_its_diagnostics(folder: Path):
     expected = propagated(None)
-    assert "no sharding rule for custom call @mine" in expected[1][0]
+    assert "custom call @mine is unknown to SDY sharding rule registry" in expected[1][0]
     assert propagated(folder) == propagated(folder) == expected
     assert entries(folder) == 1
 

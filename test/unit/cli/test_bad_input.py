@@ -26,7 +26,7 @@ CASES = {
     "malformed text": (
         [],
         'sdy.mesh @mesh = <["x"=]>',
-        """<stdin>:1:24: error: expected the axis size, found ']'""",
+        """<stdin>:1:24: error: expected integer value: the axis size, found ']'""",
     ),
     "no such mesh": ([], function("@grid, [{}, {}]"), "<stdin>:2:67: error: 'func.func' op arg 0"),
     "an axis used twice": (
@@ -80,7 +80,7 @@ CASES = {
     "an operation without a rule": (
         ["--strict-rules", "-sdy-basic-propagate"],
         MESH + UNHEARD_OF,
-        "<stdin>:3:8: error: no sharding rule for operation 'math.absf'",
+        "<stdin>:3:8: error: op 'math.absf' is unknown to SDY sharding rule registry",
     ),
 }
 
@@ -127,5 +127,8 @@ def test_an_unreadable_file(sdy_opt, tmp_path):
 def test_an_operation_without_a_rule_is_a_warning_otherwise(sdy_opt):
     result = sdy_opt("-", "-sdy-basic-propagate", stdin=MESH + UNHEARD_OF)
     assert result.status == 0
-    assert "<stdin>:3:8: warning: no sharding rule for operation 'math.absf'" in result.err
+    assert (
+        "<stdin>:3:8: warning: op 'math.absf' is unknown to SDY sharding rule registry"
+        in result.err
+    )
     assert '@sharding_rule("math.absf")' in result.err

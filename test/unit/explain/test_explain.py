@@ -142,6 +142,7 @@ def test_contracts_that_hold(explained, text):
     ("text", "message"),
     [
         ("no collectives in model.py*", "no scope, source line or value matches 'model.py*'"),
+        ("no collectives in %inner", "a value inside is found by its scope or its line"),
         ("no all_gather in %dwn", "matches '%dwn'; did you mean '%down'?"),
         ("no all_reduce in -:110", "matches '-:110'"),
         ("no all_reduce in %x", None),

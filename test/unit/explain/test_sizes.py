@@ -95,6 +95,10 @@ def test_wrong_sizes():
         sdy.explain(program(), sizes={"b": [8, 12]})
     with pytest.raises(UsageError, match="sizes: b is 'x'; expected a number, or a list"):
         sdy.explain(program(), sizes={"b": "x"})
+    with pytest.raises(TypeError, match=r"takes 'sizes' as values by names .* got .3"):
+        sdy.explain(program(), sizes=[3])
+    with pytest.raises(sdy.UsageError, match="the program has no size '3'"):
+        sdy.explain(program(), sizes={3: 4})
     assert several_in(["b=3,8,s=128", "t:4"], "--size") == {"b": [3, 8], "s": [128], "t": [4]}
     with pytest.raises(UsageError, match="--size: '8' is no size: expected NAME=N, such as b=128"):
         several_in(["8"], "--size")

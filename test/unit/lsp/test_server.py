@@ -14,6 +14,7 @@ from pygls.exceptions import JsonRpcException
 from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 
 from pyshardy.lsp.features import LEGEND
+from pyshardy.lsp.server import create_server
 
 PROGRAM = """\
 // RUN: sdy-opt %s -sdy-propagation-pipeline
@@ -418,3 +419,21 @@ def test_the_server_leaves_the_host_to_its_worker():
         [sys.executable, "-c", program], capture_output=True, check=True, text=True
     )
     assert ran.stdout == "set()\n"
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_documents_without_anything(client):
+    await open_document(client, "")
+    symbols = types.DocumentSymbolParams(types.TextDocumentIdentifier(URI))
+    assert await client.text_document_document_symbol_async(symbols) == []
+    nowhere = "file:///nowhere/program.mlir"
+    assert await hover_text(client, types.Position(0, 0), nowhere) == ""
+
+
+def test_malformed_parameters_are_answered(monkeypatch):
+    protocol, answers = create_server().protocol, []
+    monkeypatch.setattr(protocol, "_send_response", lambda number, **_: answers.append(number))
+    request = {"jsonrpc": "2.0", "id": 7, "method": "textDocument/hover", "params": {"text": 1}}
+    with pytest.raises(JsonRpcException, match="Invalid Params"):
+        protocol.structure_message(request)
+    assert answers == [7]

@@ -121,10 +121,13 @@ def step(index: int, *targets: EdgeValueRef) -> PropagationOneStep:
 @pytest.mark.parametrize(
     ("steps", "reason"),
     [
-        ([step(-1, RESULT)], "step index must be non-negative, got: -1"),
+        ([step(-1, RESULT)], "negative step index: -1"),
         ([step(1, RESULT), step(0, RESULT), step(1, RESULT)], "duplicate step index: 1"),
-        ([step(1, RESULT, OPERAND)], 'target operand-0 is the source as well, at step 1, axis "u"'),
-        ([step(2, RESULT, RESULT)], 'duplicate target result-0, at step 2, axis "u"'),
+        (
+            [step(1, RESULT, OPERAND)],
+            "the same as a target for step index: 1 and axis: u: operand-0",
+        ),
+        ([step(2, RESULT, RESULT)], "duplicate targets for step index: 2 and axis: u: result-0"),
     ],
 )
 def test_bad_edges_are_refused(steps, reason: str):

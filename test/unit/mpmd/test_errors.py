@@ -36,6 +36,11 @@ CASES = {
     "memory kind": (NAMED, f"{MAP}{{assignment=layer@m1#disk}}", "the memory kind 'disk' is not"),
     "unknown option": (NAMED, f"{MAP}{{assignments=layer@m1}}", "assignment"),
     "unassigned parent": (NESTED, f"{INLINE}{{assignment=inner@m1}}", "Parent NamedComputation"),
+    "other memory": (
+        NESTED,
+        f"{INLINE}{{assignment=outer@m1,inner@m1#pinned_host}}",
+        "different mesh or stage",
+    ),
     "other mesh": (NESTED, f"{INLINE}{{assignment=outer@m1,inner@m2}}", "different mesh or stage"),
     "partial unrolling": (LOOP, "mpmd-unroll-for-loops", "set 'unroll_factor = 4 : ui32'"),
     "index": (
@@ -51,7 +56,7 @@ CASES = {
     "two memory kinds": (
         NAMED,
         "mpmd-map-input-output-to-mesh{input-assignment=0@m1#pinned_host}",
-        'argument 0 has the memory kind "device" by its attribute',
+        'Memory kind attribute "device" on function argument 0 does not match the memory kind',
     ),
     "both ways to merge": (
         NAMED,
@@ -84,7 +89,7 @@ return %0 : {TENSOR}
 
 def test_named_computation_outside_of_mpmd_functions():
     text = f"func.func @main(%a: {TENSOR}) {{\n{NAMED}\nreturn\n}}"
-    with pytest.raises(SdyError, match="'layer' must be in an MPMD function"):
+    with pytest.raises(SdyError, match="'layer' is in 'main', which has no topology"):
         run_pipeline(parse(text, CONTEXT), "mpmd-validate-named-ops-in-mpmd-func")
 
 

@@ -109,7 +109,7 @@ def test_a_reshard_that_is_left(context):
 
 def test_replicas_and_partitions_at_once(context):
     failure = refusal(context, GATHER, replica_count=2, partition_count=4)
-    assert "set only one of 'replica-count' and 'partition-count'" in str(failure)
+    assert "does not support both replica_count > 1 and partition_count > 1" in str(failure)
 
 
 def test_partitions(context):

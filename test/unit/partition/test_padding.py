@@ -169,18 +169,18 @@ SLICED = 'sdy.all_slice [{"x"}] %a out_sharding=<@mesh, [{"x"}]> : tensor<7xf32>
 REFUSED = {
     "argument": (
         f"func.func @main(%a: tensor<7xf32> {SHARDED}) {{ return }}",
-        "'func.func' op argument 0 of type tensor<7xf32> is not divisible by its sharding",
+        "'func.func' op argument #0 has a non-divisible sharding",
     ),
     "result": (
         f"func.func private @main(tensor<7xf32>) -> (tensor<7xf32> {SHARDED})",
-        "'func.func' op result 0 of type tensor<7xf32> is not divisible",
+        "'func.func' op result #0 has a non-divisible sharding",
     ),
     "returned value": (
         f"""func.func @main(%a: tensor<7xf32>) -> tensor<7xf32> {{
   %0 = {SLICED}
   return %0 : tensor<7xf32>
 }}""",
-        "'func.return' op operand 0 of type tensor<7xf32> is not divisible",
+        "'func.return' op operand #0 has a non-divisible sharding",
     ),
     "manual computation": (
         """func.func @main(%a: tensor<6xf32>) {
@@ -190,7 +190,7 @@ REFUSED = {
   } : (tensor<6xf32>) -> tensor<6xf32>
   return
 }""",
-        "'sdy.manual_computation' op argument 0 of type tensor<3xf32> is not divisible",
+        "'sdy.manual_computation' op argument #0 has a non-divisible sharding",
     ),
     "tensors that don't agree": (
         f"""func.func @main(%a: tensor<7xf32>) {{

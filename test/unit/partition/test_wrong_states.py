@@ -190,7 +190,7 @@ CASES = {
         "%0 = stablehlo.constant dense<1.0> : tensor<7xf32>\n"
         '  %1 = sdy.all_slice [{"x"}] %0 out_sharding=<@mesh, [{"x"}]> : tensor<7xf32>\n'
         f"  %2 = func.call @uneven(%1) : (tensor<7xf32>) -> {T}",
-        "'func.call' op operand 0 of type tensor<7xf32> is not divisible by its sharding",
+        "'func.call' op operand #0 has a non-divisible sharding",
     ),
     # One by one.
     "tensors on several meshes": (

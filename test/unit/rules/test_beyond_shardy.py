@@ -37,9 +37,9 @@ def test_compatible_lookups_warn_as_shardy_does(context):
             else:
                 rules = rules_of(context, body, compatible=True)
         assert rules == ["None"] * 3
-        assert [str(diagnostic) for diagnostic in diagnostics] == [
-            "test.mlir:2:6: warning: op 'chlo.erf' is unknown to SDY sharding rule registry"
-        ]
+        (diagnostic,) = diagnostics
+        expected = "test.mlir:2:6: warning: op 'chlo.erf' is unknown to SDY sharding rule registry"
+        assert str(diagnostic).startswith(expected)
     with collect() as diagnostics:
         assert rules_of(context, body) == [IDENTITY, IDENTITY, "None"]
     assert not diagnostics

@@ -67,8 +67,8 @@ def test_each_unknown_operation_is_warned_about_once(context):
         for operation in (first, second, first):
             assert lookup.rule(operation) is None
     assert [str(diagnostic) for diagnostic in diagnostics] == [
-        f"test.mlir:{line}:6: warning: no sharding rule for custom call @unheard_of: shardings do "
-        "not propagate through it; register one with "
+        f"test.mlir:{line}:6: warning: custom call @unheard_of is unknown to SDY sharding rule "
+        "registry: shardings do not propagate through it; register a rule with "
         '@sharding_rule("stablehlo.custom_call", target="unheard_of")'
         for line in (2, 3)
     ]
@@ -162,7 +162,7 @@ BROKEN = {
     "too few": (
         lambda _: identity_rule((4, 6)),
         "the sharding rule <([i, j])->([i, j]) {i=4, j=6}> does not fit 'stablehlo.add': number of "
-        "operands and mappings must match: 2 operands vs 1 mappings",
+        "operands and mappings must match: 2 != 1",
     ),
     "no operand": (lambda op: op.operand_shape(2), "'stablehlo.add' has no operand 2: it has 2"),
     "no result": (lambda op: op.result_shape(1), "'stablehlo.add' has no result 1: it has 1"),
@@ -202,7 +202,10 @@ def test_attributes_read_must_be_listed(context):
 
 def test_strict(context):
     _module, (operation,) = operations(context, CALL.format(0, "unheard_of"))
-    with strict_rules(), pytest.raises(PassError, match=r"test.mlir:2:6: error: no sharding rule"):
+    with (
+        strict_rules(),
+        pytest.raises(PassError, match=r"test.mlir:2:6: error: custom call @unheard_of is unknown"),
+    ):
         ShardingRuleLookup().rule(operation)
     with strict_rules():
         assert ShardingRuleLookup(quiet=True).rule(operation) is None
@@ -236,7 +239,7 @@ def test_all_terminators_are_silent(context):
         assert ShardingRuleLookup().rule(end.operation) is None
         assert not diagnostics
         assert ShardingRuleLookup().rule(loop.operation) is None
-    assert "no sharding rule for operation 'scf.for'" in str(diagnostics[0])
+    assert "op 'scf.for' is unknown to SDY sharding rule registry" in str(diagnostics[0])
 
 
 def test_a_name_is_needed():

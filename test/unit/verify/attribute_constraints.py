@@ -53,7 +53,7 @@ ATTRIBUTE_CONSTRAINTS = [
         "It has at least one factor.",
         (rule("([i, j], [i, j])->([i, j]) {i=8, j=8}"),),
         (rule("([i, ], [i, j])->([i, j]) {i=8, j=8}"),),
-        "no factor",
+        "at least one factor",
     ),
     Constraint(
         "#sdy.dim_mapping",
@@ -82,7 +82,7 @@ ATTRIBUTE_CONSTRAINTS = [
         "No factor is repeated.",
         (rule("([ij, k], [ij, k])->([ij, k]) {i=2, j=4, k=8}"),),
         (rule("([ii, j], [ii, j])->([ii, j]) {i=2, j=8}"),),
-        "more than once",
+        "cannot reuse",
     ),
     Constraint(
         "#sdy.dimension_sharding",
@@ -215,14 +215,14 @@ ATTRIBUTE_CONSTRAINTS = [
             rule("([i, j], [i, j])->([i, j]) {i=8, j=8} need_replication={i, i}"),
             rule("([i, j], [i, j])->([i, j]) {i=8, j=8} need_replication={i} permutation={i}"),
         ),
-        "once|both",
+        "sorted|only be in one of",
     ),
     Constraint(
         "#sdy.op_sharding_rule",
         "Factors that block propagation may be of any kind.",
         (rule("([i, j], [i, j])->([i, j]) {i=8, j=8} permutation={j} blocked_propagation={i, j}"),),
         (rule("([i, j], [i, j])->([i, j]) {i=8, j=8} blocked_propagation={j, i}"),),
-        "order",
+        "sorted",
     ),
     Constraint(
         "#sdy.op_sharding_rule",
@@ -286,14 +286,14 @@ ATTRIBUTE_CONSTRAINTS = [
         "Its elements keep to the constraints of mappings of dimensions.",
         (rule("([i, j], [i, j])->([i, j]) {i=8, j=8}"),),
         (rule("([i, jj], [i, j])->([i, j]) {i=8, j=8}"),),
-        "more than once",
+        "cannot reuse",
     ),
     Constraint(
         "#sdy.tensor_mapping",
         "No factor is in two dimensions.",
         (rule("([i, j], [i, j])->([i, j]) {i=8, j=8}"),),
         (rule("([i, i], [i, j])->([i, j]) {i=8, j=8}"),),
-        "more than once",
+        "cannot reuse",
     ),
     Constraint(
         "#sdy.sharding",

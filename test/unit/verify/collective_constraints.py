@@ -98,7 +98,7 @@ COLLECTIVE_CONSTRAINTS = [
         "Operand sharding and out_sharding have equivalent dimension shardings.",
         (collective("all_reduce", '{"b"}', A, '<@m, [{"a", ?}p1, {}]>'),),
         (collective("all_reduce", '{"b"}', A, PLAIN),),
-        "sharded alike",
+        "not equivalent",
     ),
     Constraint(
         "sdy.all_reduce",
@@ -290,7 +290,7 @@ COLLECTIVE_CONSTRAINTS = [
         "axes are not empty.",
         (collective("replicated_to_unreduced", '{"a"}', PLAIN, '<@m, [{}, {}], unreduced={"a"}>'),),
         (collective("replicated_to_unreduced", "{}", PLAIN, PLAIN),),
-        "at least one axis",
+        "must not be empty",
     ),
     Constraint(
         "sdy.replicated_to_unreduced",
@@ -352,7 +352,7 @@ COLLECTIVE_CONSTRAINTS = [
                 '<@m, [{}, {}], unreduced={"a"}>',
             ),
         ),
-        "unreduced axes",
+        "out_unreduced_axes",
     ),
     Constraint(
         "sdy.sharded_to_unreduced",
@@ -373,6 +373,6 @@ COLLECTIVE_CONSTRAINTS = [
                 "sharded_to_unreduced", '[{"a"}, {}]', A, '<@m, [{}, {}], unreduced={"a", "b"}>'
             ),
         ),
-        "expected|unreduced axes",
+        "expected|out_unreduced_axes",
     ),
 ]

@@ -87,14 +87,14 @@ OPERATION_CONSTRAINTS = [
         "Its input has no other uses.",
         (function(f"%0 = sdy.data_flow_edge %a : {T}"),),
         (function(f"%0 = sdy.data_flow_edge %a : {T} %1 = stablehlo.negate %a : {T}"),),
-        "only use",
+        "a single user",
     ),
     Constraint(
         "sdy.data_flow_edge",
         "Its input is not defined by an operation of the dialect.",
         (function(f"%0 = stablehlo.negate %a : {T} %1 = sdy.data_flow_edge %0 : {T}"),),
         (function(f"%0 = sdy.reshard %a {A} : {T} %1 = sdy.data_flow_edge %0 : {T}"),),
-        "not the result of an sdy operation",
+        "not be defined by an SdyDialect op",
     ),
     Constraint(
         "sdy.data_flow_edge",
@@ -177,7 +177,7 @@ OPERATION_CONSTRAINTS = [
         "Global and local shapes of arguments and results match.",
         (manual(A, '<@m, [{}, {"a"}]>', '"a"', X4, types=(T, "tensor<4x16xf32>")),),
         (manual(A, A, '"a"', T), manual(A, A, '"a"', X4, types=(T, "tensor<8x16xf32>"))),
-        "local type",
+        "Expected local shape",
     ),
     Constraint(
         "sdy.manual_computation",
@@ -275,7 +275,7 @@ OPERATION_CONSTRAINTS = [
                 f"sdy.return %c : {T} }} : ({T}) -> {T}"
             ),
         ),
-        "block argument|body returns",
+        "block argument|inferred type",
     ),
     Constraint(
         "sdy.named_computation",
@@ -320,7 +320,7 @@ OPERATION_CONSTRAINTS = [
         "Its direction is not BOTH, which would be no barrier.",
         (barrier("FORWARD"), barrier("BACKWARD"), barrier("NONE")),
         (barrier("BOTH"),),
-        "other than BOTH",
+        "cannot specify `BOTH`",
     ),
     Constraint(
         "sdy.propagation_barrier",

@@ -66,10 +66,10 @@ def test_equal_shardings_inside_of_a_manual_computation(context):
         "    sdy.return %b : tensor<4xf32>\n  } : (tensor<8xf32>) -> tensor<8xf32>\n"
     )
     found = failure(MESH + function("f", sharded("y") + body), context)
-    assert 'axis "y" is already bound by an enclosing manual computation' in found.message
+    assert 'operates on axis "y" which is already bound' in found.message
     (note,) = found.notes
     assert note.severity is Severity.NOTE
-    assert (note.location.line, note.message) == (4, '"y" is a manual axis here')
+    assert (note.location.line, note.message) == (4, "parent bounding this axis as manual")
 
 
 # --- Moments ------------------------------------------------------------------------------------
@@ -106,7 +106,7 @@ def test_a_broken_operation_fails_when_mlir_verifies(context):
         verify(module)
     (diagnostic, *_) = raised.value.diagnostics
     assert str(diagnostic).startswith(
-        "g:3:4: error: 'sdy.propagation_barrier' op expects a direction other than BOTH"
+        "g:3:4: error: 'sdy.propagation_barrier' op cannot specify `BOTH` as the direction"
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -421,6 +422,7 @@ class ShardingPlan(Printed):
             UsageError: there is none, or it has no other sharding.
         """
         sites = self.search.named_values
+        name = re.sub(r"^result (\d+)$", r"result[\1]", name)
         if name not in sites:
             name = self.search.other_names.get(name.removeprefix("%"), name)
         if name not in sites:

@@ -15,6 +15,7 @@ from mlir_sdy.mpmd.reading import (
     operations_of,
     returned_values,
 )
+from mlir_sdy.symbols import enclosing_function
 from mlir_sdy.uses import is_used
 from pyshardy.irtools.functions import (
     CallGraph,
@@ -34,6 +35,7 @@ from pyshardy.mpmd.rewriting.functions import (
     entry_points,
     erase_arguments,
     erase_results,
+    mpmd_functions,
 )
 from pyshardy.mpmd.rewriting.regions import (
     call_attributes,
@@ -110,7 +112,10 @@ def sink_negligible_ops_into_call_op(module: ir.Module) -> None:
     calls of a function is copied into the function, and the operand is dropped.
     """
     calls = calls_by_callee(module)
+    within = set(mpmd_functions(module))
     for name, function in called_functions(module).items():
+        if not all(enclosing_function(call) in within for call in calls[name]):
+            continue
         sunk: set[int] = set()
         body = body_of(function)
         for index in reversed(range(len(body.arguments))):

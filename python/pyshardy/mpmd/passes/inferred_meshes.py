@@ -343,9 +343,10 @@ def _finalize(function: ir.Operation) -> None:
     """Convert the assignments in a function to transfers.
 
     Raises:
-        PassError: an assignment or its inverse is left.
+        PassError: an assignment or its inverse is left, or an argument has two kinds of memory.
     """
     body = body_of(function)
+    _check_memory_kinds(function)
     place_arguments(function)
     for operation in operations_of(body):
         if operation.name == "mpmd.broadcast":
@@ -360,10 +361,41 @@ def _finalize(function: ir.Operation) -> None:
         if operation.name == TRANSFER:
             _skip_memory_between(operation)
     erase_dead(body)
-    for operation in operations_of(body):
+    _check_no_tensor_left(function)
+
+
+def _check_memory_kinds(function: ir.Operation) -> None:
+    errors: list[Diagnostic] = []
+    for index, argument in enumerate(body_of(function).arguments):
+        users = [mesh_type(user.results[0]) for user in users_of(argument, ASSIGN)]
+        kinds = {user.memory_kind for user in users if user is not None}
+        if len(kinds) > 1:
+            message = f"Argument {index} has different memory kinds assigned to it."
+            if None in kinds:
+                message += (
+                    " Found at least one user with undefined memory kind and at least one user "
+                    "with a memory kind."
+                )
+            errors.append(error(message, location_of(function.location)))
+    if errors:
+        raise PassError(*errors)
+
+
+def _check_no_tensor_left(function: ir.Operation) -> None:
+    errors: list[Diagnostic] = []
+    for operation in operations_of(body_of(function)):
+        message = "no more meshless ops are expected at this point."
         if operation.name in (ASSIGN, UNASSIGN):
             message = "assigns, unassigns or broadcasts are not allowed after mesh inference."
-            raise PassError(error(message, location_of(operation.location)))
+        elif not is_meshless(operation):
+            continue
+        errors.append(error(message, location_of(operation.location)))
+    for index, value in enumerate(returned_values(function)):
+        if isinstance(value.type, ir.RankedTensorType):
+            message = f"function output {index} is not a MeshTensorType, but a '{value.type}'"
+            errors.append(error(message, location_of(function.location)))
+    if errors:
+        raise PassError(*errors)
 
 
 def _skip_memory_between(transfer: ir.Operation) -> None:

@@ -53,9 +53,11 @@ def unroll_for_loops(module: ir.Module) -> None:
                     )
                 )
             if operations_named({FOR}, loop):
-                raise PassError(
-                    error("loops inside of loops are not supported", location_of(loop.location))
+                message = (
+                    "Nested fori loops aren't supported. Please contact OWNERs if you need this "
+                    "feature."
                 )
+                raise PassError(error(message, location_of(loop.location)))
             _unroll(loop, start, iterations)
             start += iterations
 

@@ -116,9 +116,18 @@ def _check_results(function: ir.Operation, on_host: set[ir.Value]) -> None:
         remedy = f"set '{_KIND}' of the result, or move the value in a fragment"
         place = terminator_of(body_of(function)).location
         if isinstance(value, ir.BlockArgument):
-            which = f"arg {value.arg_number} and users: {actual} vs {declared}"
-            message = f"Memory kind mismatch between {which}; {remedy}"
-            errors.append(error(message, location_of(value.location)))
+            kinds = {
+                _is_host(attributes[use.operand_number].get(_KIND))
+                if use.owner.operation.name == "func.return"
+                else value in on_host
+                for use in value.uses
+            }
+            whiches = [f"arg {value.arg_number} and users: {actual} vs {declared}"]
+            if len(kinds) > 1:
+                whiches.insert(0, f"users of arg {value.arg_number}: {declared} vs {actual}")
+            for which in whiches:
+                message = f"Memory kind mismatch between {which}; {remedy}"
+                errors.append(error(message, location_of(value.location)))
         which = f"result {index} and defining op: {declared} vs {actual}"
         message = f"Memory kind mismatch between {which}; {remedy}"
         errors.append(error(message, location_of(place)))

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from itertools import chain
 
 from mlir_sdy.diagnostics import PassError, emit, error, warning
 from mlir_sdy.host import ir, location_of
@@ -19,7 +20,7 @@ from mlir_sdy.mpmd.reading import (
 )
 from mlir_sdy.suggest import did_you_mean
 from mlir_sdy.uses import replace_by
-from pyshardy.irtools.functions import functions_of, has_body, replace_by_body
+from pyshardy.irtools.functions import functions_of, replace_by_body
 from pyshardy.irtools.stablehlo_views import symbol_name
 from pyshardy.irtools.walks import operations_named
 from pyshardy.mpmd.options import Assigned, NameAssignment, read_assignment
@@ -27,6 +28,15 @@ from pyshardy.mpmd.rewriting.functions import mpmd_functions
 from pyshardy.mpmd.rewriting.marks import check_mesh, topology
 from pyshardy.mpmd.rewriting.regions import negligible_producer, simplify_operations
 from pyshardy.pipeline import register_pass
+
+
+def _in_mpmd_functions(names: Collection[str], module: ir.Module) -> list[ir.Operation]:
+    """Return operations in functions with a topology, the inner ones first."""
+    found = (
+        operations_named(set(names), function, ir.WalkOrder.POST_ORDER)
+        for function in mpmd_functions(module)
+    )
+    return list(chain.from_iterable(found))
 
 
 @register_pass("mpmd-insert-nameless-clone-of-negligible-ops", release="0.10.2")
@@ -37,7 +47,7 @@ def insert_nameless_clone_of_negligible_ops(module: ir.Module) -> None:
     body are replaced by a copy of the operation after the computation. Otherwise such a constant
     would be transferred. The return of the function keeps the result.
     """
-    for computation in operations_named({NAMED_COMPUTATION}, module):
+    for computation in _in_mpmd_functions({NAMED_COMPUTATION}, module):
         for result, value in zip(
             reversed(list(computation.results)), reversed(returned_values(computation)), strict=True
         ):
@@ -58,9 +68,8 @@ def simplify_named_computations(module: ir.Module) -> None:
     replaced by the operand, also through an `optimization_barrier`. Unused results and operands are
     dropped, and dead operations erased.
     """
-    for function in functions_of(module):
-        if has_body(function):
-            simplify_operations(function, NAMED_COMPUTATION)
+    for function in mpmd_functions(module):
+        simplify_operations(function, NAMED_COMPUTATION)
 
 
 _IDENTITIES = ("mpmd.named_tensor", "mpmd.broadcast", "mpmd.reduce")
@@ -77,8 +86,7 @@ def inline_nested_user_exposed_ops(module: ir.Module, *, assignment: NameAssignm
         PassError: the outer computation has no mesh, or an inner name has another mesh or stage.
     """
     meshes = read_assignment(assignment)
-    nested = operations_named({NAMED_COMPUTATION, *_IDENTITIES}, module, ir.WalkOrder.POST_ORDER)
-    for operation in nested:
+    for operation in _in_mpmd_functions({NAMED_COMPUTATION, *_IDENTITIES}, module):
         parent = None if operation.parent is None else operation.parent.operation
         if parent is None or parent.name != NAMED_COMPUTATION:
             continue
@@ -92,7 +100,7 @@ def inline_nested_user_exposed_ops(module: ir.Module, *, assignment: NameAssignm
         if operation.name == NAMED_COMPUTATION:
             inner = name_of(operation)
             own = meshes.get(inner)
-            if own is not None and own[:2] != meshes[outer][:2]:
+            if own is not None and own != meshes[outer]:
                 message = (
                     f"NamedComputation '{inner}' is nested in a NamedComputation '{outer}' which "
                     "has a different mesh or stage assignment."
@@ -124,10 +132,11 @@ def validate_named_ops_in_mpmd_func(module: ir.Module) -> None:
         if is_mpmd_function(function):
             continue
         for operation in operations_named({NAMED_COMPUTATION, "mpmd.named_tensor"}, function):
-            kind = "NamedComputation" if operation.name == NAMED_COMPUTATION else "NamedTensor"
+            kind = "computations" if operation.name == NAMED_COMPUTATION else "tensors"
             message = (
-                f"{kind} '{name_of(operation)}' must be in an MPMD function: "
-                f"'{symbol_name(function)}' has no topology; call it by 'mpmd.call', or inline it"
+                f"Named {kind} can only be nested in mpmd functions or mpmd ops. "
+                f"'{name_of(operation)}' is in '{symbol_name(function)}', which has no topology; "
+                "call it by 'mpmd.call', or inline it"
             )
             raise PassError(error(message, location_of(operation.location)))
 

@@ -108,8 +108,8 @@ def _check_memory_kinds(function: ir.Operation, inputs: Mapping[int, Assigned]) 
         assigned = each.memory_kind or DEVICE
         if kind is not None and ir.StringAttr(kind).value != assigned:
             message = (
-                f"argument {index} has the memory kind {kind} by its attribute, but is assigned to "
-                f"'{assigned}' of mesh '{each.mesh}': drop one of them"
+                f"Memory kind attribute {kind} on function argument {index} does not match the "
+                f"memory kind '{assigned}' that mesh '{each.mesh}' is given with: drop one of them"
             )
             place = location_of(body_of(function).arguments[index].location)
             raise PassError(error(message, place or location_of(function.location)))

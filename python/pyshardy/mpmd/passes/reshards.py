@@ -70,7 +70,7 @@ def extract_reshards_from_inter_mesh_transfers(
         moved = operations_named({TRANSFER}, function)
         found += [each for each in moved if _extract(each, model, attributes, transfers)]
     if found and model is None:
-        message = "the sharding of a transferred value changes, which may need communication"
+        message = "Found a resharding transfer in the module. This may cause performance issues."
         emit(warning(message, location_of(found[0].location)))
 
 

@@ -21,7 +21,7 @@ from mlir_sdy.mpmd.reading import (
 )
 from pyshardy.irtools.walks import operations_named
 from pyshardy.mpmd.options import LeavesNoDependencies, check_leaves_no_dependencies
-from pyshardy.mpmd.rewriting.functions import entry_points, mpmd_functions, top_level_operations
+from pyshardy.mpmd.rewriting.functions import mpmd_functions, top_level_operations
 from pyshardy.mpmd.rewriting.marks import topology
 from pyshardy.mpmd.rewriting.merging import (
     DROPS_TRANSFERRED,
@@ -59,7 +59,7 @@ def rule_based_schedule(
     """
     check_leaves_no_dependencies(remove_control_dependencies=remove_control_dependencies)
     listed = read_schedule_rules(rules)
-    for function in entry_points(module) if listed else ():
+    for function in mpmd_functions(module) if listed else ():
         operations = top_level_operations(function)
         numbers = {each: number for number, each in enumerate(operations)}
         known, needs = by_info(function), needs_of(operations)

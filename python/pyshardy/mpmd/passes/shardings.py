@@ -32,7 +32,7 @@ from mlir_sdy.values import (
 )
 from pyshardy.irtools.functions import update_type
 from pyshardy.irtools.walks import operations_named
-from pyshardy.mpmd.rewriting.functions import mpmd_functions, top_level_operations
+from pyshardy.mpmd.rewriting.functions import entry_points, mpmd_functions, top_level_operations
 from pyshardy.pipeline import register_pass
 
 
@@ -69,7 +69,7 @@ def enforce_user_shardings(module: ir.Module) -> None:
     A sharding of the function loses sub-axes at the end of dimensions, with a warning.
     """
     cache = AttributeCache(module.context)
-    for function in mpmd_functions(module):
+    for function in entry_points(module):
         arguments = _without_sub_axes(function, "argument", argument_shardings(function))
         results = _without_sub_axes(function, "result", result_shardings(function))
         set_argument_shardings(function, arguments, cache)

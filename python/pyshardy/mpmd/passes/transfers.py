@@ -22,7 +22,7 @@ from mlir_sdy.mpmd.reading import (
 )
 from mlir_sdy.traversal import terminator_of
 from pyshardy.irtools.walks import operations_named
-from pyshardy.mpmd.rewriting.functions import mpmd_functions, top_level_operations
+from pyshardy.mpmd.rewriting.functions import entry_points, mpmd_functions, top_level_operations
 from pyshardy.mpmd.rewriting.marks import topology
 from pyshardy.mpmd.rewriting.regions import add_operands, with_results
 from pyshardy.mpmd.rewriting.transfers import move_to_producer, move_to_user
@@ -133,7 +133,7 @@ def _built(
 @register_pass("mpmd-delay-inferred-fragments", release="0.10.2")
 def delay_inferred_fragments(module: ir.Module) -> None:
     """Move inferred fragments right before the first operation that uses them."""
-    for function in mpmd_functions(module):
+    for function in entry_points(module):
         for operation in reversed(top_level_operations(function)):
             if operation.name == FRAGMENT and not is_user_fragment(operation):
                 move_to_user(operation)
@@ -142,7 +142,7 @@ def delay_inferred_fragments(module: ir.Module) -> None:
 @register_pass("mpmd-delay-transfers-from-cpu", release="0.10.2")
 def delay_transfers_from_cpu(module: ir.Module) -> None:
     """Move transfers from memory or meshes of hosts right before the first use of the value."""
-    for function in mpmd_functions(module):
+    for function in entry_points(module):
         hosts = {each.name for each in topology(function).meshes if each.is_host}
         for operation in reversed(top_level_operations(function)):
             if operation.name == TRANSFER:

@@ -122,17 +122,19 @@ def message_of(call: ir.Operation) -> str:
     """Return the message of a copying call."""
     return (
         f"Detected reshard-only fragment '{callee_of(call)}'. This usually indicates an unexpected "
-        f"reshard. Operands: {_listed(call.operands)}. Results: {_listed(call.results)}"
+        f"reshard. Operands: {_listed(call.operands, with_places=True)}. Results: "
+        f"{_listed(call.results)}"
     )
 
 
-def _listed(values: Iterable[ir.Value]) -> str:
+def _listed(values: Iterable[ir.Value], *, with_places: bool = False) -> str:
     texts: list[str] = []
     for value in values:
         found = MeshTensorType(value.type)
         sharding = found.sharding
         how = "Replicated" if sharding is None else f"#sdy.sharding{value_of(sharding)}"
-        texts.append(f"{how} {str(found.global_type).removeprefix('tensor')}")
+        place = f" {value.location}" if with_places else ""
+        texts.append(f"{how} {str(found.global_type).removeprefix('tensor')}{place}")
     return ", ".join(texts)
 
 

@@ -27,8 +27,9 @@ def are_replicas(replica_count: int, partition_count: int, place: ir.Operation) 
     """
     if min(replica_count, partition_count) != 1:
         message = (
-            f"devices can't be {replica_count} replicas and {partition_count} partitions: set only "
-            "one of 'replica-count' and 'partition-count', to 1 or more"
+            "Shardy partitioner convert_global_to_local does not support both replica_count > 1 "
+            f"and partition_count > 1 yet. Of {replica_count} replicas and {partition_count} "
+            "partitions, set only one, to 1 or more"
         )
         raise PassError(error(message, location_of(place.location)))
     return replica_count > 1

@@ -45,8 +45,8 @@ def check_interface(function: ir.Operation, meshes: Mapping[str, Mesh]) -> None:
             if is_tensor and is_on_single_device(sharding, meshes):
                 raise PassError(
                     error(
-                        f"'func.func' op {kind} {index} has the sharding {sharding} on a single "
-                        f"device, which is not allowed there: give it to an operation inside",
+                        f"'func.func' op function {kind} {index} cannot have a single-device "
+                        f"sharding attribute, {sharding}: give it to an operation inside",
                         location_of(function.location),
                     )
                 )

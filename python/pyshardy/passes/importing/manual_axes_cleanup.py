@@ -85,8 +85,9 @@ def _check_is_empty(computation: ir.Operation) -> None:
     if manual_axes(computation) and first.name != "sdy.return":
         message = (
             "op has manual_axes when there are no in/out shardings and the body is not empty. "
-            "This isn't allowed at this stage: without values, the mesh of the computation is "
-            "unknown; add an operand or a result, or remove its manual_axes"
+            "This isn't allowed at this stage, please contact the Shardy team or file a bug. "
+            "Without values, the mesh of the computation is unknown: add an operand or a result, "
+            "or remove its manual_axes"
         )
         raise PassError(error(message, location_of(computation.location)))
 

@@ -391,10 +391,12 @@ class _FunctionPadder:
     ) -> None:
         for index, (value_type, sharding) in enumerate(values):
             if sharding is not None and self._is_uneven(value_type, sharding):
+                is_function = operation.name == "func.func"
+                rule = " Shardy expects function IO to be divisible." if is_function else ""
                 raise PassError(
                     error(
-                        f"'{operation.name}' op {kind} {index} of type {value_type} is not "
-                        f"divisible by its sharding {sharding}, and can't be padded: run "
+                        f"'{operation.name}' op {kind} #{index} has a non-divisible sharding."
+                        f"{rule} Its type is {value_type}, its sharding {sharding}: run "
                         "'sdy-update-non-divisible-input-output-shardings' and "
                         "'sdy-insert-explicit-reshards{enable-full-version=true}' first",
                         location_of(operation.location),

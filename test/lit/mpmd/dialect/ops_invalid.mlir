@@ -66,7 +66,16 @@ func.func private @suffix() attributes {topology = #mpmd.topology<<"m#device" : 
 
 // -----
 
-// expected-error@below {{unknown attribute 'mesh_tensor' in dialect 'mpmd'}}
+!m1 = !mpmd.mesh_tensor<"m1", tensor<4xf32>>
+func.func @type_of_a_value(%a: !m1) -> !m1 attributes {topology = #mpmd.topology<<"m1" : <["x"=2]>>>} {
+  // expected-error@below {{of value '%a' expects different type than prior uses: 'tensor<4xf32>' vs '!mpmd.mesh_tensor<"m1", tensor<4xf32>>'}}
+  %0 = stablehlo.negate %a : tensor<4xf32>
+  return %a : !m1
+}
+
+// -----
+
+// expected-error@below {{unknown attribute `mesh_tensor` in dialect `mpmd`}}
 func.func private @sigil() attributes {topology = #mpmd.mesh_tensor<"m1", tensor<4xf32>>}
 
 // -----

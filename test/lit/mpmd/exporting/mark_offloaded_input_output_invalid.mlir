@@ -12,6 +12,7 @@ func.func @main(%a: !m1) -> (!m1 {mhlo.memory_kind = "pinned_host"}) attributes 
 
 !m1 = !mpmd.mesh_tensor<"m1", tensor<4xf32>>
 
+// expected-error@+2 {{Memory kind mismatch between users of arg 0: <<NULL ATTRIBUTE>> vs "pinned_host"}}
 // expected-error@+1 {{Memory kind mismatch between arg 0 and users: "pinned_host" vs <<NULL ATTRIBUTE>>}}
 func.func @main(%a: !m1 {mhlo.memory_kind = "pinned_host"}) -> (!m1, !m1 {mhlo.memory_kind = "pinned_host"}) attributes {topology = #mpmd.topology<<"m1" : <["x"=2]>>>} {
   %0 = mpmd.fragment<mesh="m1", origin=["f"]> (%a) (%x: tensor<4xf32>) {

@@ -19,7 +19,7 @@
 // PARTITION: dynamic_to_static.mlir:41:19: error: an argument of type tensor<?x16xf32> has no local type: 'sdy.partition' partitions the program for each size, and --sdy-dynamic-to-static=sizes=NAME:N makes it static
 // STATIC: error: the program has no dynamic sizes, so it takes no 'sizes' and 'capacity'
 // SYMBOLS: error: the program has no dynamic sizes, so it takes no 'symbols'
-// PROPAGATE: only supports ranked tensors with a static shape. type: tensor<?x16xf32>
+// PROPAGATE: only supports ranked tensors with a static shape. type: 'tensor<?x16xf32>'
 // PROPAGATE: note: 'sdy.propagate' or --sdy-propagation-pipeline finds one plan for all sizes; --sdy-dynamic-to-static=sizes=NAME:N makes it static
 // RUNS: %x {{ +}}tensor<12x16xf32>
 // RUNS: OK: the results match those of the unpartitioned program

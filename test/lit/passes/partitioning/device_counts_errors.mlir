@@ -4,7 +4,7 @@
 
 // CHECK: error: {{.*}} option '{{replica-count|partition-count}}' is '{{0|-3}}': expected an integer of at least 1
 
-// expected-error@below {{set only one of 'replica-count' and 'partition-count', to 1 or more}}
+// expected-error@below {{does not support both replica_count > 1 and partition_count > 1 yet. Of 2 replicas and 2 partitions, set only one, to 1 or more}}
 module {
   sdy.mesh @mesh = <["x"=2]>
   func.func @main(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {

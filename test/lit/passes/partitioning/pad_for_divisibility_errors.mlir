@@ -78,7 +78,7 @@ func.func private @callee() -> (tensor<7xf32> {sdy.sharding = #sdy.sharding<@mes
 // -----
 
 sdy.mesh @mesh = <["x"=2]>
-// expected-error@+1 {{'func.func' op argument 0 of type tensor<7xf32> is not divisible by its sharding <@mesh, [{"x"}]>, and can't be padded: run 'sdy-update-non-divisible-input-output-shardings'}}
+// expected-error@+1 {{'func.func' op argument #0 has a non-divisible sharding. Shardy expects function IO to be divisible. Its type is tensor<7xf32>, its sharding <@mesh, [{"x"}]>: run 'sdy-update-non-divisible-input-output-shardings'}}
 func.func @public(%arg0: tensor<7xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
   return
 }

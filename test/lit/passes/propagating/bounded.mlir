@@ -20,7 +20,7 @@
 // LOCAL-SAME: -> tensor<?x8xf32, #stablehlo.bounds<8, ?>>
 // LOCAL: all_reduce
 
-// COMPATIBLE: only supports ranked tensors with a static shape. type: tensor<?x8xf32, #stablehlo.bounds<8, ?>>
+// COMPATIBLE: only supports ranked tensors with a static shape. type: 'tensor<?x8xf32, #stablehlo.bounds<8, ?>>'
 // RUNS: OK: the results match those of the unpartitioned program
 // ARGUMENT: tensor<?xf32, #stablehlo.bounds<8>>
 

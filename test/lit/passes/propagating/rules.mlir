@@ -6,8 +6,8 @@
 
 sdy.mesh @mesh = <["a"=2]>
 
-// UNKNOWN: warning: no sharding rule for custom call @my_product
-// STRICT: error: no sharding rule for custom call @my_product
+// UNKNOWN: warning: custom call @my_product is unknown to SDY sharding rule registry
+// STRICT: error: custom call @my_product is unknown to SDY sharding rule registry
 
 // CHECK-LABEL: func.func @main
 func.func @main(%arg0: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}, {}]>}, %arg1: tensor<4x6xf32>)
