@@ -163,7 +163,24 @@ def _expression(frame: traceback.FrameSummary) -> str | None:
     lines = [linecache.getline(frame.filename, number).encode() for number in numbers]
     lines[-1] = lines[-1][:end]  # columns count bytes
     lines[0] = lines[0][start:]
-    return " ".join(b"".join(lines).decode(errors="replace").split()) or None
+    text = b"".join(lines).decode(errors="replace")
+    return " ".join(_condition(" " * start + text).split()) or None
+
+
+def _condition(text: str) -> str:
+    """Return the condition of an `if` or `while`, or a text that is neither of them as it is.
+
+    A branch on a name, such as `if flag:`, has the place of the whole statement.
+    """
+    if not re.match(r" *(el)?(if|while)\b", text):
+        return text
+    text = re.sub(r"^( *)elif", r"\1if", textwrap.dedent(text))
+    try:
+        (statement,) = ast.parse(text).body
+    except (SyntaxError, ValueError):  # a conditional expression on several lines, say
+        return text
+    test = getattr(statement, "test", None)
+    return (test and ast.get_source_segment(text, test)) or text
 
 
 def place_of_result(function: Any, folders: tuple[str, ...]) -> SourceLocation | None:
