@@ -390,8 +390,18 @@ def branched(x):
     return x
 
 
+def branched_on_both(x):
+    if x is not None and not (x > 0).all():
+        return x * 2
+    return x
+
+
 IN_PYTHON = {
     "a branch on a name": (branched, "'positive' needs the values of tensors"),
+    "a part of a condition": (
+        branched_on_both,
+        r"'x is not None and not \(x > 0\).all\(\)' needs the values",
+    ),
     "an assertion": (asserted, "remove the assertion, or check the values outside of the module"),
     "a loop": (looped, "'x.mean\\(\\) < 9' needs the values of tensors.*; use .*torch.while_loop"),
     "a function": (lambda x: sorted([x[0, 0], x[0, 1]])[0], "use torch.sort of a tensor"),

@@ -159,28 +159,39 @@ def _expression(frame: traceback.FrameSummary) -> str | None:
     last, start, end = (getattr(frame, name, None) for name in ("end_lineno", "colno", "end_colno"))
     if frame.lineno is None or last is None or start is None or end is None:
         return None
+    condition = _condition(frame.filename, (frame.lineno, start), (last, end))
+    if condition is not None:
+        return condition
     numbers = range(frame.lineno, last + 1)
     lines = [linecache.getline(frame.filename, number).encode() for number in numbers]
     lines[-1] = lines[-1][:end]  # columns count bytes
     lines[0] = lines[0][start:]
-    text = b"".join(lines).decode(errors="replace")
-    return " ".join(_condition(" " * start + text).split()) or None
+    return " ".join(b"".join(lines).decode(errors="replace").split()) or None
 
 
-def _condition(text: str) -> str:
-    """Return the condition of an `if` or `while`, or a text that is neither of them as it is.
+def _condition(file: str, start: tuple[int, int], end: tuple[int, int]) -> str | None:
+    """Return the condition of the branch at a place, if Python is vague about it.
 
-    A branch on a name, such as `if flag:`, has the place of the whole statement.
+    The place of a branch on a name, `if flag:`, is the whole statement, and that of a branch in
+    `a < b and flag` may be the comparison.
+
+    Args:
+        file: the file.
+        start: the line and the column where the place begins.
+        end: where it ends.
     """
-    if not re.match(r" *(el)?(if|while)\b", text):
-        return text
-    text = re.sub(r"^( *)elif", r"\1if", textwrap.dedent(text))
+    source = "".join(linecache.getlines(file))
     try:
-        (statement,) = ast.parse(text).body
-    except (SyntaxError, ValueError):  # a conditional expression on several lines, say
-        return text
-    test = getattr(statement, "test", None)
-    return (test and ast.get_source_segment(text, test)) or text
+        nodes = [*ast.walk(ast.parse(source))]
+    except (SyntaxError, ValueError):  # a cell with commands of IPython, say
+        return None
+    for test in [node.test for node in nodes if isinstance(node, ast.If | ast.While)]:
+        first = test.lineno, test.col_offset
+        last = test.end_lineno or 0, test.end_col_offset or 0
+        is_part = isinstance(test, ast.BoolOp) and first <= start and end <= last
+        if is_part or (start < first and end > last and start[0] == first[0]):
+            return " ".join((ast.get_source_segment(source, test) or "").split()) or None
+    return None
 
 
 def place_of_result(function: Any, folders: tuple[str, ...]) -> SourceLocation | None:
