@@ -396,7 +396,17 @@ def branched_on_both(x):
     return x
 
 
+def looped_over_rows(x):
+    for row in torch.nonzero(x):
+        x = x + row[0]
+    return x
+
+
 IN_PYTHON = {
+    "a loop over rows": (
+        looped_over_rows,
+        r"'for row in torch.nonzero\(x\)' needs the values of tensors.*; use torch.while_loop, or",
+    ),
     "a branch on a name": (branched, "'positive' needs the values of tensors"),
     "a part of a condition": (
         branched_on_both,

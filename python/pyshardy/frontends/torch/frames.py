@@ -170,10 +170,11 @@ def _expression(frame: traceback.FrameSummary) -> str | None:
 
 
 def _condition(file: str, start: tuple[int, int], end: tuple[int, int]) -> str | None:
-    """Return the condition of the branch at a place, if Python is vague about it.
+    """Return the condition of the branch or the head of the loop at a place.
 
-    The place of a branch on a name, `if flag:`, is the whole statement, and that of a branch in
-    `a < b and flag` may be the comparison.
+    Python is vague about them: the place of a branch on a name, `if flag:`, is the whole statement,
+    as that of `for x in rows:` is, and the place of `if a < b and flag:` may be the comparison.
+    The result is None for all other places.
 
     Args:
         file: the file.
@@ -185,12 +186,16 @@ def _condition(file: str, start: tuple[int, int], end: tuple[int, int]) -> str |
         nodes = [*ast.walk(ast.parse(source))]
     except (SyntaxError, ValueError):  # a cell with commands of IPython, say
         return None
-    for test in [node.test for node in nodes if isinstance(node, ast.If | ast.While)]:
+    for node in nodes:
+        if not isinstance(node, ast.If | ast.While | ast.For):
+            continue
+        test = node.iter if isinstance(node, ast.For) else node.test
         first = test.lineno, test.col_offset
         last = test.end_lineno or 0, test.end_col_offset or 0
         is_part = isinstance(test, ast.BoolOp) and first <= start and end <= last
-        if is_part or (start < first and end > last and start[0] == first[0]):
-            return " ".join((ast.get_source_segment(source, test) or "").split()) or None
+        if is_part or (start == (node.lineno, node.col_offset) and end > last):
+            head = f"for {ast.unparse(node.target)} in " if isinstance(node, ast.For) else ""
+            return head + " ".join((ast.get_source_segment(source, test) or "").split())
     return None
 
 
