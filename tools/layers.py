@@ -100,7 +100,7 @@ BUDGETS = {
     "drawing": 1_040,
     "dynamic": 1_870,
     "explain": 6_660,
-    "frontends": 17_260,
+    "frontends": 17_270,
     "irtools": 4_451,
     "local_program": 1_360,
     "lsp": 1_840,
