@@ -376,6 +376,15 @@ class Table(nn.Module):
     ],
 )
 def test_layers(make, x):
+    _check_step(make, x)
+
+
+def test_weights_of_16_bits_are_normalized():
+    x = torch.ones(5, 4, dtype=torch.bfloat16)
+    _check_step(lambda: Normalized(0).to(x.dtype), x, tolerance=5e-2)
+
+
+def _check_step(make, x, tolerance=1e-4):
     torch.manual_seed(0)
     model = make()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -385,9 +394,9 @@ def test_layers(make, x):
     optimizer.step()
     new = traced.new_state(results)
     for name, parameter in model.named_parameters():
-        torch.testing.assert_close(
-            torch.as_tensor(new[name]), parameter.detach(), rtol=1e-4, atol=1e-5
-        )
+        made = torch.from_numpy(new[name].astype("float32"))
+        expected = parameter.detach().float()
+        torch.testing.assert_close(made, expected, rtol=tolerance, atol=tolerance / 10)
 
 
 class Masked(nn.Module):

@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 import pyshardy as sdy
-from mlir_sdy.diagnostics import PassError
+from mlir_sdy.diagnostics import PassError, UsageError
 from pyshardy.frontends.torch import mutations
 from pyshardy.program import run_unpartitioned
 
@@ -51,6 +51,15 @@ def diagonals(x, _):
     return torch.where(y, x[:3], 0), x.mul(2).fill_diagonal_(7)
 
 
+def values_behind_autograd(x, _):
+    y, zeros = x * 2, x.new_zeros(4, 6)
+    y.data.mul_(3)
+    zeros.data[:, :3].copy_(x.data)
+    z = x + 1
+    z.data = x * 4
+    return y, zeros, z
+
+
 class Module(nn.Module):
     def __init__(self, functions):
         super().__init__()
@@ -61,7 +70,14 @@ class Module(nn.Module):
         return [function(x, i) for function in self.functions]
 
 
-FUNCTIONS = [views_before_and_after, indices_and_masks, types_and_sizes, views_in_place, diagonals]
+FUNCTIONS = [
+    views_before_and_after,
+    indices_and_masks,
+    types_and_sizes,
+    views_in_place,
+    diagonals,
+    values_behind_autograd,
+]
 X, INDEX = torch.randn(4, 3, generator=torch.Generator().manual_seed(0)), torch.tensor([0, 2])
 
 
@@ -122,3 +138,35 @@ def test_operation_that_pytorch_cannot_replace():
     message = r"test_torch_in_place.py:\d+: error: cannot convert 'aten.fill_diagonal_'"
     with pytest.raises(PassError, match=message):
         sdy.torch.trace(Filling(), X)
+
+
+class Normalized(nn.Module):
+    """A weight that is normalized behind autograd before it is used."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(3) * 2)
+
+    def forward(self, x):
+        self.weight.data = self.weight.data / self.weight.data.norm()
+        return (x * self.weight).pow(2).sum()
+
+
+def test_weights_that_change_behind_autograd():
+    module = Normalized()
+    optimizer = torch.optim.SGD(module.parameters(), 0.1)
+    traced = sdy.torch.trace_training(module, None, X, optimizer=optimizer)
+    results = run_unpartitioned(traced.module, traced.inputs(X), "interpreter")
+    module(X).backward()
+    optimizer.step()
+    made = torch.from_numpy(traced.new_state(results)["weight"])
+    torch.testing.assert_close(made, module.weight.detach())
+
+
+def test_data_of_another_type_is_refused():
+    def assigned(x, _):
+        x.data = x.double()
+        return x
+
+    with pytest.raises(UsageError, match=r"torch.float32 of shape \(4, 3\) cannot become"):
+        sdy.torch.trace(Module([assigned]), X, INDEX)

@@ -56,7 +56,20 @@ def test_numbers_of_16_bits_are_added_up_in_32(dtype):
                 *(functional.rms_norm(x, (6,)), functional.normalize(x), torch.dist(x, x / 2, 4)),
                 *(functional.avg_pool1d(rows, 4096), functional.adaptive_avg_pool1d(rows, 1)),
                 *(functional.cosine_similarity(x, x.flip(0)), ones.sum(dtype=torch.float32)),
+                *self.scattered(ones, torch.zeros(8192, dtype=torch.int64)),
             ]
+
+        def scattered(self, ones, indices):
+            rows, columns = ones.expand(2, -1).T, indices.expand(2, -1).T
+            zeros = torch.zeros(1, 2, dtype=ones.dtype)
+            yield zeros.scatter_add(0, columns, rows)
+            yield zeros.scatter_reduce(0, columns, rows, "sum")
+            yield zeros.index_add(0, indices, rows)
+            signal, weight = ones.reshape(1, 1, -1), ones[:1].reshape(1, 1, 1)
+            options = [1], [1], [0], [1], False, [0], 1
+            only_bias = [False, False, True]
+            backward = torch.ops.aten.convolution_backward
+            yield backward(signal, signal, weight, *options, only_bias)[2]
 
     x = (torch.randn((4, 6), generator=torch.Generator().manual_seed(0)) * 300).to(dtype)
     inputs = x, torch.ones(8192, dtype=dtype)

@@ -14,6 +14,7 @@
 |------------------|----------------------------------------------------------------------|
 | `tracing`        | tracing of modules, whose weights become arguments                   |
 | `traced`         | a traced module, with its weights, and conversion of tensors         |
+| `objects`        | objects with tensors, such as caches, as trees                       |
 | `signature`      | the arguments and results of an exported program                     |
 | `autograd_calls` | calls that act on autograd, kept in exported graphs                  |
 | `differentiation` | graphs of derivatives, from exported graphs                         |

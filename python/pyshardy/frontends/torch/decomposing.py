@@ -340,12 +340,17 @@ _ACCUMULATING = frozenset(
         "cumprod",
         "cumsum",
         "dist",
+        "index_add",
         "linalg_vector_norm",
         "mean",
         "nansum",
         "norm",
         "prod",
         "rms_norm",
+        "scatter.reduce",
+        "scatter.value_reduce",
+        "scatter_add",
+        "scatter_reduce",
         "std",
         "std_mean",
         "sum",
@@ -362,7 +367,7 @@ _HALF = (torch.bfloat16, torch.float16)
 def _needs_widening(operation: Any, values: Sequence[Any]) -> bool:
     """Whether numbers of 16 bits, with which sums end at 256 or overflow, are added up."""
     namespace, _, name = name_of(operation).partition(".")
-    if namespace != "aten" or name.partition(".")[0] not in _ACCUMULATING:
+    if namespace != "aten" or _ACCUMULATING.isdisjoint((name, name.partition(".")[0])):
         return False
     return any(isinstance(value, torch.Tensor) and value.dtype in _HALF for value in values)
 

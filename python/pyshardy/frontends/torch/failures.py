@@ -458,7 +458,8 @@ def advice_for_expression(expression: str) -> str:
     import torch  # noqa: PLC0415
 
     try:
-        (statement,) = ast.parse(expression).body
+        is_loop = expression.startswith("for ")
+        (statement,) = ast.parse(f"{expression}: pass" if is_loop else expression).body
     except (SyntaxError, ValueError):  # a part of a statement, or several
         return IN_ALL_CASES
     if type(statement) in _STATEMENTS:

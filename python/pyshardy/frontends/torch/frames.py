@@ -159,11 +159,44 @@ def _expression(frame: traceback.FrameSummary) -> str | None:
     last, start, end = (getattr(frame, name, None) for name in ("end_lineno", "colno", "end_colno"))
     if frame.lineno is None or last is None or start is None or end is None:
         return None
+    condition = _condition(frame.filename, (frame.lineno, start), (last, end))
+    if condition is not None:
+        return condition
     numbers = range(frame.lineno, last + 1)
     lines = [linecache.getline(frame.filename, number).encode() for number in numbers]
     lines[-1] = lines[-1][:end]  # columns count bytes
     lines[0] = lines[0][start:]
     return " ".join(b"".join(lines).decode(errors="replace").split()) or None
+
+
+def _condition(file: str, start: tuple[int, int], end: tuple[int, int]) -> str | None:
+    """Return the condition of the branch or the head of the loop at a place.
+
+    Python is vague about them: the place of a branch on a name, `if flag:`, is the whole statement,
+    as that of `for x in rows:` is, and the place of `if a < b and flag:` may be the comparison.
+    The result is None for all other places.
+
+    Args:
+        file: the file.
+        start: the line and the column where the place begins.
+        end: where it ends.
+    """
+    source = "".join(linecache.getlines(file))
+    try:
+        nodes = [*ast.walk(ast.parse(source))]
+    except (SyntaxError, ValueError):  # a cell with commands of IPython, say
+        return None
+    for node in nodes:
+        if not isinstance(node, ast.If | ast.While | ast.For):
+            continue
+        test = node.iter if isinstance(node, ast.For) else node.test
+        first = test.lineno, test.col_offset
+        last = test.end_lineno or 0, test.end_col_offset or 0
+        is_part = isinstance(test, ast.BoolOp) and first <= start and end <= last
+        if is_part or (start == (node.lineno, node.col_offset) and end > last):
+            head = f"for {ast.unparse(node.target)} in " if isinstance(node, ast.For) else ""
+            return head + " ".join((ast.get_source_segment(source, test) or "").split())
+    return None
 
 
 def place_of_result(function: Any, folders: tuple[str, ...]) -> SourceLocation | None:

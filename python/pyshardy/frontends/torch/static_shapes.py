@@ -2,7 +2,7 @@
 """Functions that don't depend on the values of tensors, where PyTorch's do.
 
 Shapes of results do, or checks of arguments. Functions whose types PyTorch refuses only while it
-exports are replaced as well (`grouped_products`).
+exports are replaced as well (`grouped_products`), and `Tensor.data`, which it doesn't trace.
 """
 
 from __future__ import annotations
@@ -206,6 +206,15 @@ def corrcoef(input: torch.Tensor) -> torch.Tensor:
     return result.clip(-1, 1)
 
 
+def set_data(x: torch.Tensor, values: torch.Tensor) -> None:
+    """Replace the values of a tensor, as `x.data = values` does."""
+    if (x.shape, x.dtype) != (values.shape, values.dtype):
+        types = [f"{one.dtype} of shape {tuple(one.shape)}" for one in (x, values)]
+        message = f"'data' of a tensor of {types[0]} cannot become a tensor of {types[1]}"
+        raise UsageError(error(f"{message} in a traced module; use a new tensor"))
+    x.detach().copy_(values)
+
+
 def _has_minlength(*args: Any, **kwargs: Any) -> bool:
     """Whether a call of `torch.bincount` gives a bound of the values."""
     return bool(kwargs.get("minlength") or (args[2:] and args[2]))
@@ -220,6 +229,7 @@ def _always(*_: Any, **__: Any) -> bool:
 
 
 def _replaced() -> Replacements:
+    data: Any = torch.Tensor.data
     nanquantile = functools.partial(quantile, ignores_nan=True)
     names = (torch, "_grouped_mm"), (torch.nn.functional, "grouped_mm")  # since PyTorch 2.8, 2.10
     of_groups = {
@@ -227,6 +237,8 @@ def _replaced() -> Replacements:
     }
     return {
         **of_groups,
+        data.__get__: (_always, torch.Tensor.detach),
+        data.__set__: (_always, set_data),
         torch.bincount: (_has_minlength, bincount),
         torch.Tensor.bincount: (_has_minlength, bincount),
         torch.quantile: (_has_no_out, quantile),

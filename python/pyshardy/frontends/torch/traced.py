@@ -18,6 +18,7 @@ from mlir_sdy.host import ir
 from mlir_sdy.values import argument_shardings
 from pyshardy.display import Displayed, Table, counted
 from pyshardy.frontends.torch.dtensors import gathered, is_dtensor
+from pyshardy.frontends.torch.objects import as_objects, as_trees
 from pyshardy.frontends.torch.signature import Constant, Signature
 from pyshardy.local_program.tensor_spec import Array
 
@@ -159,7 +160,7 @@ class TracedModule(TracedModel):
             else value_of(arrays[output.index], output.dtype)
             for output in self._signature.outputs
         ]
-        return pytree.tree_unflatten(leaves, self._out_tree)
+        return as_objects(pytree.tree_unflatten(leaves, self._out_tree))
 
 
 def tensors_of_inputs(
@@ -176,7 +177,7 @@ def tensors_of_inputs(
     Raises:
         UsageError: the program was traced for other inputs.
     """
-    leaves, given = pytree.tree_flatten((args, kwargs))
+    leaves, given = pytree.tree_flatten(as_trees((args, kwargs)))
     if given != tree or len(leaves) != len(signature.inputs):
         message = f"the module was traced for inputs like {_text(tree)}, got: {_text(given)}"
         raise UsageError(error(message))

@@ -54,6 +54,7 @@ from pyshardy.frontends.torch.frames import (
 from pyshardy.frontends.torch.importing import import_graph
 from pyshardy.frontends.torch.local_maps import kept_local_maps
 from pyshardy.frontends.torch.mutations import without_mutations
+from pyshardy.frontends.torch.objects import as_trees, objects_inside
 from pyshardy.frontends.torch.replacing import replaced_attribute
 from pyshardy.frontends.torch.signature import Signature, signature_of
 from pyshardy.frontends.torch.static_shapes import static_functions
@@ -101,11 +102,10 @@ def trace(
         VerificationError: a sharding is invalid on the mesh.
     """
     start_conversion()
-    layouts = Layouts.of(module, (args, dict(kwargs or {})), mesh)
+    given: tuple[Any, Any] = as_trees((args, dict(kwargs or {})))
+    layouts = Layouts.of(module, given, mesh)
     with kept_local_maps(layouts):
-        program, signature, imported = _imported(
-            module, args, dict(kwargs or {}), context, dynamic_shapes
-        )
+        program, signature, imported = _imported(module, *given, context, dynamic_shapes)
     signature = layouts.with_dtensors(signature)
     names = signature.arguments
     entry = ir.SymbolTable(imported.operation)["main"].operation
@@ -214,6 +214,7 @@ def _export(
         as_global(module, (args, kwargs)) as given,
         weights_on_cpu(module, _with_distinct_tensors(given)) as inputs,
         calls as replaced,
+        objects_inside(module),
         static_functions(module, replaced, note_exported if is_differentiated else None) as caller,
         dense_flex_attention(),
         replaced_attribute(torch, "instance_norm", _instance_norm),

@@ -177,10 +177,9 @@ def weight_norm_backward(
     others = [each for each in range(saved_v.dim()) if each != dim % saved_v.dim()]
     along = torch.sum(grad_w * saved_v, others, keepdim=True)
     norms = saved_norms.reshape(along.shape)
-    of_directions = saved_g.reshape(along.shape) / norms
-    return of_directions * (grad_w - saved_v * along / norms**2), (along / norms).reshape(
-        saved_g.shape
-    )
+    directions = saved_g.reshape(along.shape) / norms * (grad_w - saved_v * along / norms**2)
+    of_norms = (along / norms).reshape(saved_g.shape)
+    return directions.to(saved_v.dtype), of_norms.to(saved_g.dtype)  # norms may be of 32 bits
 
 
 @decomposition("aten.multilabel_margin_loss")

@@ -97,9 +97,10 @@ def convolution_backward(
         inputs, outputs = (gradient, value) if transposed else (value, gradient)
         results.append(_kernel(build, inputs, outputs, kernel, window))
     if output_mask[2]:
-        scalar = ir.RankedTensorType.get([], element_type_of(gradient.type))
-        zero = build.filled(scalar, 0)
-        results.append(build.reduce(gradient, zero, [0, *spatial], "stablehlo.add"))
+        wide = build.widened(gradient)
+        zero = build.filled(ir.RankedTensorType.get([], element_type_of(wide.type)), 0)
+        total = build.reduce(wide, zero, [0, *spatial], "stablehlo.add")
+        results.append(build.convert(total, element_type_of(gradient.type)))
     return results
 
 
