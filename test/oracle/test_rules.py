@@ -182,7 +182,8 @@ def test_warnings(context):
         for operation in operations_of(module):
             lookup.rule(operation)
     own = [f"{diagnostic.severity.value} {diagnostic.message}" for diagnostic in diagnostics]
-    assert own == result.stdout.splitlines()
+    theirs = result.stdout.splitlines()
+    assert [line.partition(": ")[0] for line in own] == theirs  # ours go on with advice
 
 
 FLOAT_UNARY = [

@@ -184,7 +184,7 @@ def test_a_run_that_saves_modules_is_not_replaced(folder: Path, tmp_path: Path):
 
 def test_a_failure_is_not_kept(folder: Path):
     for _ in range(2):
-        with strict_rules(), pytest.raises(sdy.PipelineError, match="no sharding rule"):
+        with strict_rules(), pytest.raises(sdy.PipelineError, match="unknown to SDY"):
             propagated(folder)
     assert not folder.exists()
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The language server, as an editor talks to it."""
 
+import json
 import subprocess
 import sys
 import textwrap
@@ -14,7 +15,6 @@ from pygls.exceptions import JsonRpcException
 from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 
 from pyshardy.lsp.features import LEGEND
-from pyshardy.lsp.server import create_server
 
 PROGRAM = """\
 // RUN: sdy-opt %s -sdy-propagation-pipeline
@@ -430,10 +430,12 @@ async def test_documents_without_anything(client):
     assert await hover_text(client, types.Position(0, 0), nowhere) == ""
 
 
-def test_malformed_parameters_are_answered(monkeypatch):
-    protocol, answers = create_server().protocol, []
-    monkeypatch.setattr(protocol, "_send_response", lambda number, **_: answers.append(number))
+def test_malformed_parameters_are_answered():
     request = {"jsonrpc": "2.0", "id": 7, "method": "textDocument/hover", "params": {"text": 1}}
-    with pytest.raises(JsonRpcException, match="Invalid Params"):
-        protocol.structure_message(request)
-    assert answers == [7]
+    stop = {"jsonrpc": "2.0", "method": "exit"}
+    bodies = [json.dumps(each).encode() for each in (request, stop)]
+    sent = b"".join(b"Content-Length: %d\r\n\r\n%b" % (len(body), body) for body in bodies)
+    command = [sys.executable, "-m", "pyshardy", "lsp"]
+    ran = subprocess.run(command, input=sent, capture_output=True, check=False, timeout=120)
+    answer, _ = json.JSONDecoder().raw_decode(ran.stdout.decode().partition("\r\n\r\n")[2])
+    assert (answer["id"], answer["error"]["message"]) == (7, "Invalid Params")

@@ -146,12 +146,12 @@ def test_record(context):
             "func.func @f(%a: tensor<?xf32>) -> tensor<?xf32> {\n"
             "  %0 = stablehlo.negate %a : tensor<?xf32>\n  return %0 : tensor<?xf32>\n}",
             r"t.mlir:2:8: error: Shardy propagation only supports ranked tensors with a static "
-            r"shape. type: tensor<\?xf32>",
+            r"shape. type: 'tensor<\?xf32>'",
         ),
         (
             "func.func @f(%a: tensor<2xf32>) {\n"
             "  %0 = stablehlo.tuple %a : tuple<tensor<2xf32>>\n  return\n}",
-            "propagation doesn't support tuples: tuple<tensor<2xf32>>",
+            "propagation doesn't support tuples: 'tuple<tensor<2xf32>>'",
         ),
         (
             "func.func @f() {\n  return\n}\nfunc.func @g() {\n  return\n}",
