@@ -141,6 +141,16 @@ def test_function_of_microbatches_is_there_once():
     assert calls(4) == calls(8)
 
 
+def test_sums_of_shared_weights_stay_on_a_mesh():
+    """A sum that went from mesh to mesh would let each microbatch wait for the one before."""
+    gradients = sdy.mpmd.microbatched(jax.grad(loss(two)), 4)
+    module = trace(lambda weights, x: weights - gradients(weights, x), X, np.ones((8, 4), "f"))
+    program = sdy.mpmd.partition(module, schedule="gpipe")
+    ports = program.plan.ports
+    whole = [each for each in program.transfers if ports[each.operand].spec.shape == (4, 4)]
+    assert sorted(each.target for each in whole) == ["m0"] * 4 + ["m1"]
+
+
 def marked_loss(weights, x):
     x = jnp.tanh(sdy.mpmd.stage_marker(x, "layer0") @ weights)
     x = jnp.tanh(sdy.mpmd.stage_marker(x, "layer1") @ (2 * weights))
