@@ -105,7 +105,7 @@ BUDGETS = {
     "local_program": 1_360,
     "lsp": 1_855,
     "mcp": 930,
-    "mpmd": 12_660,
+    "mpmd": 12_710,
     "partition": 17_943,
     "passes": 14_840,
     "pipeline": 2_590,

@@ -151,6 +151,34 @@ def test_sums_of_shared_weights_stay_on_a_mesh():
     assert sorted(each.target for each in whole) == ["m0"] * 4 + ["m1"]
 
 
+def test_gradients_make_no_detours():
+    """The gradient of the sum goes to each stage directly, not to a later one through the first."""
+
+    def stage(weights, x, total):
+        x = layer(weights, x)
+        return x, total + (x * x).mean()
+
+    def total(weights, x):
+        found = jnp.zeros(())
+        for index in range(3):
+            x, found = named(index, stage)(weights[index], x, found)
+        return jnp.exp(found)
+
+    places = {f"layer{index}": f"m{index}" for index in range(3)}
+    topology = {mesh: {"data": 1} for mesh in places.values()}
+    weights = [X / 4, X / 4, X / 4]
+    module = trace(jax.grad(total), weights, X, topology=topology, assignment=places)
+    program = sdy.mpmd.partition(module)
+    scalars = [
+        each for each in program.transfers if not program.plan.ports[each.operand].spec.shape
+    ]
+    pairs = sorted((each.source, each.target) for each in scalars)
+    assert pairs == [("m0", "m1"), ("m1", "m2"), ("m2", "m0"), ("m2", "m1")]
+    found = program.run([*weights, X])
+    for one, other in zip(found, jax.grad(total)(weights, X), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4)
+
+
 def marked_loss(weights, x):
     x = jnp.tanh(sdy.mpmd.stage_marker(x, "layer0") @ weights)
     x = jnp.tanh(sdy.mpmd.stage_marker(x, "layer1") @ (2 * weights))
