@@ -94,7 +94,7 @@ BUDGETS = {
     "backends": 8_080,
     "caching": 730,
     "calibration": 1_540,
-    "cli": 5_820,
+    "cli": 5_835,
     "contracts": 750,
     "cost": 1_220,
     "drawing": 1_040,
