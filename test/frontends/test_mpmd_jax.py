@@ -452,7 +452,7 @@ def test_wrong_runs():
             program.run([X, X], **options)
     with pytest.raises(sdy.UsageError, match=r"MpmdProgram\.run' takes the arrays in a list"):
         program.run(None)
-    with pytest.raises(sdy.UsageError, match="takes 2 arrays, but got 1"):
+    with pytest.raises(sdy.UsageError, match="takes 2 arrays, but got 1: weights, x"):
         program.run([X])
 
 
