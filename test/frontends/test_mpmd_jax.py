@@ -141,6 +141,44 @@ def test_function_of_microbatches_is_there_once():
     assert calls(4) == calls(8)
 
 
+def test_sums_of_shared_weights_stay_on_a_mesh():
+    """A sum that went from mesh to mesh would let each microbatch wait for the one before."""
+    gradients = sdy.mpmd.microbatched(jax.grad(loss(two)), 4)
+    module = trace(lambda weights, x: weights - gradients(weights, x), X, np.ones((8, 4), "f"))
+    program = sdy.mpmd.partition(module, schedule="gpipe")
+    ports = program.plan.ports
+    whole = [each for each in program.transfers if ports[each.operand].spec.shape == (4, 4)]
+    assert sorted(each.target for each in whole) == ["m0"] * 4 + ["m1"]
+
+
+def test_gradients_make_no_detours():
+    """The gradient of the sum goes to each stage directly, not to a later one through the first."""
+
+    def stage(weights, x, total):
+        x = layer(weights, x)
+        return x, total + (x * x).mean()
+
+    def total(weights, x):
+        found = jnp.zeros(())
+        for index in range(3):
+            x, found = named(index, stage)(weights[index], x, found)
+        return jnp.exp(found)
+
+    places = {f"layer{index}": f"m{index}" for index in range(3)}
+    topology = {mesh: {"data": 1} for mesh in places.values()}
+    weights = [X / 4, X / 4, X / 4]
+    module = trace(jax.grad(total), weights, X, topology=topology, assignment=places)
+    program = sdy.mpmd.partition(module)
+    scalars = [
+        each for each in program.transfers if not program.plan.ports[each.operand].spec.shape
+    ]
+    pairs = sorted((each.source, each.target) for each in scalars)
+    assert pairs == [("m0", "m1"), ("m1", "m2"), ("m2", "m0"), ("m2", "m1")]
+    found = program.run([*weights, X])
+    for one, other in zip(found, jax.grad(total)(weights, X), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4)
+
+
 def marked_loss(weights, x):
     x = jnp.tanh(sdy.mpmd.stage_marker(x, "layer0") @ weights)
     x = jnp.tanh(sdy.mpmd.stage_marker(x, "layer1") @ (2 * weights))
@@ -414,7 +452,7 @@ def test_wrong_runs():
             program.run([X, X], **options)
     with pytest.raises(sdy.UsageError, match=r"MpmdProgram\.run' takes the arrays in a list"):
         program.run(None)
-    with pytest.raises(sdy.UsageError, match="takes 2 arrays, but got 1"):
+    with pytest.raises(sdy.UsageError, match="takes 2 arrays, but got 1: weights, x"):
         program.run([X])
 
 

@@ -244,3 +244,12 @@ def test_page_of_a_program(program):
     assert line.memory_limit == 80e9
     limited = line.chart("t").svg
     assert "of 80 GB" in limited
+
+
+def test_tool_says_where_a_function_of_the_user_fails(tmp_path, capsys):
+    path = tmp_path / "steps.py"
+    path.write_text("def steps(number):\n    raise ValueError('no batch')\n")
+    assert main([f"{path}:steps", "--microbatches=4"]) != 0
+    errors = capsys.readouterr().err
+    assert f"'{path}:steps' failed for 4 microbatches: ValueError: no batch" in errors
+    assert f"{path}:2: note: it was raised here" in errors

@@ -57,6 +57,7 @@ LATE_IMPORTS = {
 CATCHING_ALL = {
     "mlir_sdy.shard.operation_parts": "undone and raised again",
     "pyshardy.backends.custom_calls": "a function of the user",
+    "pyshardy.cli.mpmd": "a function of the user",
     "pyshardy.cli.crash_report": "a bug, in the process that outlives all",
     "pyshardy.cli.tool": "a bug, for the message of the tool",
     "pyshardy.dynamic.plan": "a program that isn't valid, whose verification says so",

@@ -242,14 +242,30 @@ def _emit(program: MpmdProgram, kind: str) -> None:
 
 
 def _compare_microbatches(arguments: MpmdFlags, printer: Printer) -> int:
-    """Print a table of schedules for several numbers of microbatches."""
+    """Print a table of schedules for several numbers of microbatches.
+
+    Raises:
+        UsageError: the numbers are malformed, or the function of the user is missing or fails.
+    """
     from pyshardy.cli.run_files import load_function  # noqa: PLC0415
+    from pyshardy.irtools.user_files import raised_at  # noqa: PLC0415
 
     texts = arguments.microbatches.split(",")
     if not all(each.strip().isdecimal() and int(each) for each in texts):
         message = f"'--microbatches={arguments.microbatches}': expected numbers, as in '4,8'"
         raise UsageError(error(message))
-    module = load_function(arguments.file, "--microbatches")
+    function = load_function(arguments.file, "--microbatches")
+
+    def module(number: int) -> ir.Module:
+        try:
+            return function(number)
+        except SdyError:
+            raise
+        except Exception as failure:
+            what = f"{type(failure).__name__}: {failure}".rstrip(": ")
+            message = f"'{arguments.file}' failed for {number} microbatches: {what}"
+            raise UsageError(error(message, None, raised_at(failure))) from failure
+
     return _compare_schedules(module, list(map(int, texts)), arguments, printer)
 
 

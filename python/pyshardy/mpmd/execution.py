@@ -22,6 +22,7 @@ from mlir_sdy.suggest import did_you_mean
 from pyshardy.backends import CompileOptions
 from pyshardy.backends.arrays.sharded_arrays import OwnPart, ShardedArray
 from pyshardy.backends.registry import registered
+from pyshardy.display import check_number_of_arrays
 from pyshardy.local_program.entry import in_order
 from pyshardy.local_program.errors import ExecutionError
 from pyshardy.local_program.tensor_spec import Array
@@ -110,9 +111,7 @@ def arguments(
     """Return the arguments by their values: arrays with the layout of the value, or global ones."""
     names = [plan.ports[value].name for value in plan.inputs]
     given = in_order(inputs, names, "mpmd.MpmdProgram.run")
-    if len(given) != len(plan.inputs):
-        message = f"the program takes {len(plan.inputs)} arrays, but got {len(given)}"
-        raise UsageError(error(message))
+    check_number_of_arrays(len(given), names)
     found: dict[int, Array | ShardedArray] = {}
     for value, array in zip(plan.inputs, given, strict=True):
         port = plan.ports[value]

@@ -42,6 +42,7 @@ from pyshardy.mpmd.program import FragmentFunction, MpmdProgram
 from pyshardy.mpmd.rewriting.bodies import inline_shared_bodies, share_bodies
 from pyshardy.mpmd.rewriting.functions import entry_points
 from pyshardy.mpmd.rewriting.marks import LAYOUT_MODE
+from pyshardy.mpmd.rewriting.transfers import without_detours
 from pyshardy.mpmd.schedules.schedule import WrittenSchedule, read_schedule
 from pyshardy.mpmd.tracing import (
     ASSIGNMENT,
@@ -227,7 +228,10 @@ class Partitioning:
     def _propagated(self) -> ir.Module:
         """The program with fragments, and the shardings of all values."""
         local = copy_of(self.given)
-        _run(local, self._import, *self._propagation)
+        _run(local, self._import)
+        for entry in entry_points(local):
+            without_detours(entry)
+        _run(local, *self._propagation)
         return local
 
     @cached_property

@@ -183,7 +183,8 @@ class _Leaves:
                 self.errors.append(error(message, location_of(place)))
             return self._first
         if given is not None:
-            return next((mesh for mesh in possible if mesh in used), next(iter(possible)))
+            # The first by name is also that of results, so that sums stay on a mesh.
+            return next((mesh for mesh in possible if mesh in used), min(possible))
         return min(possible.keys() & used.keys() or possible)
 
 

@@ -6,9 +6,17 @@ from __future__ import annotations
 from mlir_sdy.host import ir
 from mlir_sdy.mpmd.attributes import MeshTensorType
 from mlir_sdy.mpmd.building import transfer
-from mlir_sdy.mpmd.reading import ASSIGN, TRANSFER, UNASSIGN, mesh_type, operations_of, producer
+from mlir_sdy.mpmd.reading import (
+    ASSIGN,
+    TRANSFER,
+    UNASSIGN,
+    body_of,
+    mesh_type,
+    operations_of,
+    producer,
+)
 from mlir_sdy.uses import is_used, replace_by
-from pyshardy.mpmd.rewriting.marks import in_order_of_chain
+from pyshardy.mpmd.rewriting.marks import in_order_of_chain, topology
 
 
 def users_of(value: ir.Value, name: str) -> list[ir.Operation]:
@@ -85,6 +93,27 @@ def _resolve(source: ir.Value, assigns: list[ir.Operation]) -> None:
     for found, several in targets.items():
         for assign in several:
             replace_by(assign, known[found])
+
+
+def without_detours(function: ir.Operation) -> None:
+    """Send values directly to a mesh, where a chain of transfers makes a detour.
+
+    On the way from m2 to m0 and back to m1, a gradient would wait for the activations that go from
+    m0 to m1, and they for it.
+    """
+    ranks = {name: rank for rank, name in enumerate(topology(function).names)}
+    for each in operations_of(body_of(function)):
+        while each.name == TRANSFER:
+            before = producer(each.operands[0], TRANSFER)
+            if before is None:
+                break
+            values = before.operands[0], each.operands[0], each.results[0]
+            types = [MeshTensorType(value.type) for value in values]
+            source, middle, target = (ranks[found.mesh_name] for found in types)
+            on_the_way = source < middle < target or source > middle > target
+            if on_the_way or source == target or any(found.is_on_host for found in types):
+                break
+            each.operands[0] = values[0]
 
 
 def erase_unused(block: ir.Block, name: str) -> None:
