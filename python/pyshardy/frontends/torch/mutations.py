@@ -22,10 +22,11 @@ from typing import Any, cast
 
 import torch
 from torch.export import ExportedProgram
+from torch.export.graph_signature import InputKind
 from torch.fx import Graph, GraphModule, Node, map_arg
 from torch.utils import _pytree as pytree
 
-from mlir_sdy.diagnostics import PassError
+from mlir_sdy.diagnostics import PassError, UsageError, error
 from mlir_sdy.stages import stage
 from pyshardy.frontends.torch import failures
 from pyshardy.frontends.torch.fragments import (
@@ -39,7 +40,12 @@ from pyshardy.frontends.torch.fragments import (
     trace_fragment,
 )
 from pyshardy.frontends.torch.registry import name_of
-from pyshardy.frontends.torch.signature import graph_of_tensors
+from pyshardy.frontends.torch.signature import (
+    check_memory,
+    graph_of_tensors,
+    merge_tied,
+    signature_of,
+)
 from pyshardy.frontends.torch.tensor_numbers import numbers_as_tensors
 
 
@@ -57,8 +63,53 @@ def without_mutations(program: ExportedProgram) -> tuple[ExportedProgram, GraphM
         warnings.simplefilter("ignore", FutureWarning)
         if all(map(is_mutation, changes)) and is_replaceable(module, changes):
             return program, replaced(module)
+        _check_changed(program, changes)
         program = program.run_decompositions({})
         return program, numbers_as_tensors(graph_of_tensors(program))
+
+
+def _check_changed(program: ExportedProgram, changes: Sequence[Node]) -> None:
+    """Merge the names of a changed tensor, and check that changed tensors can be results.
+
+    Raises:
+        UsageError: a changed tensor is no parameter, buffer or input, or shares memory.
+    """
+    written = {_storage_of(each) for change in changes for each in _all_written(change)} - {None}
+    placeholders = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
+    merge_tied(
+        program, [name for name, node in placeholders.items() if _storage_of(node) in written]
+    )
+    changed = [
+        spec
+        for spec in program.graph_signature.input_specs
+        if spec.target is not None and _storage_of(placeholders[spec.arg.name]) in written
+    ]
+    check_memory(signature_of(program).state, [str(spec.target) for spec in changed])
+    for spec in changed:
+        users = placeholders[spec.arg.name].users
+        is_made_by_call = all("lift_fresh" in name_of(user.target) for user in users)
+        if spec.kind is InputKind.CONSTANT_TENSOR and not is_made_by_call:
+            message = f"the module changes the tensor '{spec.target}', which is no buffer, in place"
+            raise UsageError(error(f"{message}; register it by 'register_buffer'"))
+
+
+def _all_written(node: Node) -> list[Node]:
+    """Return the tensors that an operation changes."""
+    target: Any = node.target
+    if name_of(target) == "aten.batch_norm.default":
+        return [each for each in node.args[3:5] if isinstance(each, Node)]
+    if not is_mutation(node) or _is_view_in_place(node):
+        return []
+    parameters = target._schema.arguments
+    given = {each.name: value for each, value in zip(parameters, node.args, strict=False)}
+    given |= node.kwargs
+    is_written = {each.name: each.alias_info and each.alias_info.is_write for each in parameters}
+    return [
+        each
+        for name, value in given.items()
+        if is_written[name]
+        for each in tensor_nodes([value], {})
+    ]
 
 
 def _nodes(module: GraphModule) -> Iterator[Node]:
