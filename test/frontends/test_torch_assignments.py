@@ -168,6 +168,22 @@ def test_autocast_around_the_trace():
     assert "bf16" not in str(product.module)
 
 
+class Composed(nn.Module):
+    """Operations whose parts `torch.autocast` converts."""
+
+    def forward(self, x):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            products = torch.einsum("ij,kj->ik", x, x), torch.inner(x, x)
+            with torch.autocast("cpu", enabled=False):
+                return *products, torch.einsum("ij,kj->ik", x, x), x.flatten()
+
+
+def test_operations_composed_of_others_in_autocast():
+    traced = sdy.torch.trace(Composed(), X)
+    results = traced.outputs(run_unpartitioned(traced.module, traced.inputs(X), "jit"))
+    torch.testing.assert_close(results, Composed()(X), rtol=1e-2, atol=1e-2)
+
+
 def test_dropout_of_all():
     module = nn.Dropout(1.0)
     traced = sdy.torch.trace(module, X)

@@ -19,10 +19,14 @@ from pyshardy.frontends.torch.replacing import replaced_attribute
 
 
 @contextlib.contextmanager
-def followed_assignments(module: torch.nn.Module) -> Iterator[None]:
+def followed_assignments(module: torch.nn.Module, *, is_differentiated: bool) -> Iterator[None]:
     """Write assigned buffers into the former ones, inside the `with` block.
 
     A warning names further attributes that a call changes: tensors, and numbers such as counters.
+
+    Args:
+        module: the module.
+        is_differentiated: whether hooks will read its attributes after the call.
     """
     forward = module.forward
 
@@ -31,7 +35,8 @@ def followed_assignments(module: torch.nn.Module) -> Iterator[None]:
         buffers, others = _buffers_of(module), _attributes_of(module)
         before = {each: {**vars(each)} for each in module.modules()}
         result = _updated(module, buffers, others, forward(*args, **kwargs))
-        for each, attributes in before.items():  # leave no tensors of the trace in them
+        # Attributes would keep tensors of the trace.
+        for each, attributes in () if is_differentiated else before.items():
             vars(each).clear()
             vars(each).update(attributes)
         return result

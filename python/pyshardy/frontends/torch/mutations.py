@@ -14,6 +14,7 @@ Exported graphs record which values share memory: their types share a storage.
 
 from __future__ import annotations
 
+import functools
 import operator
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -24,6 +25,7 @@ import torch
 from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind
 from torch.fx import Graph, GraphModule, Node, map_arg
+from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils import _pytree as pytree
 
 from mlir_sdy.diagnostics import PassError, UsageError, error
@@ -31,6 +33,7 @@ from mlir_sdy.stages import stage
 from pyshardy.frontends.torch import failures
 from pyshardy.frontends.torch.fragments import (
     Call,
+    distinct,
     fake_mode_of,
     form_of,
     is_mutation,
@@ -64,6 +67,7 @@ def without_mutations(program: ExportedProgram) -> tuple[ExportedProgram, GraphM
         if all(map(is_mutation, changes)) and is_replaceable(module, changes):
             return program, replaced(module)
         _check_changed(program, changes)
+        _convert_in_autocast(program)
         program = program.run_decompositions({})
         return program, numbers_as_tensors(graph_of_tensors(program))
 
@@ -91,6 +95,52 @@ def _check_changed(program: ExportedProgram, changes: Sequence[Node]) -> None:
         if spec.kind is InputKind.CONSTANT_TENSOR and not is_made_by_call:
             message = f"the module changes the tensor '{spec.target}', which is no buffer, in place"
             raise UsageError(error(f"{message}; register it by 'register_buffer'"))
+
+
+def _convert_in_autocast(program: ExportedProgram) -> None:
+    """Replace operations composed of others in blocks of `torch.autocast`, if these are converted.
+
+    PyTorch decomposes them below `torch.autocast`, and so `torch.einsum` without conversions.
+    """
+    module = program.graph_module
+    for node in [*_nodes(module)]:
+        if name_of(node.target) != "wrap_with_autocast" or not node.args[2]:
+            continue
+        owner: Any = node.graph.owning_module
+        device, dtype, _, _, inner, *_ = cast("Any", node.args)
+        body = owner.get_submodule(inner.target)
+        block = functools.partial(torch.autocast, device, dtype, cache_enabled=False)
+        for each in [*body.graph.nodes]:
+            if each.op == "call_function" and _is_converted_inside(each.target):
+                _convert_inside(each, block, fake_mode_of(module))
+        body.recompile()
+
+
+def _is_converted_inside(target: Any) -> bool:
+    """Whether `torch.autocast` may convert numbers inside of an operation, and not before it."""
+    has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
+    return (
+        isinstance(target, torch._ops.OpOverload)
+        and has_kernel(target.name(), "CompositeImplicitAutograd")
+        and not has_kernel(target.name(), "AutocastCPU")
+    )
+
+
+def _convert_inside(node: Node, block: Callable[..., Any], mode: Any) -> None:
+    call = Call(cast("Any", node.target), node.args, node.kwargs)
+
+    def traced(*, enabled: bool) -> GraphModule:
+        with mode, torch.no_grad(), block(enabled=enabled):
+            return make_fx(lambda *tensors: call(tensors))(*distinct(call.inputs))
+
+    converted, plain = traced(enabled=True), traced(enabled=False)
+    if [each.target for each in converted.graph.nodes] != [
+        each.target for each in plain.graph.nodes
+    ]:
+        inputs = tensor_nodes(node.args, node.kwargs)
+        with node.graph.inserting_before(node):
+            node.replace_all_uses_with(splice(converted.graph, node.graph, inputs, node))
+        node.graph.erase_node(node)
 
 
 def _all_written(node: Node) -> list[Node]:

@@ -222,7 +222,7 @@ def _export(
         weights_on_cpu(module, _with_distinct_tensors(given)) as inputs,
         calls as replaced,
         inference_without_gradients(),
-        followed_assignments(module),
+        followed_assignments(module, is_differentiated=is_differentiated),
         autocast_of_caller(module),
         objects_inside(module),
         static_functions(module, replaced, note_exported if is_differentiated else None) as caller,
