@@ -14,6 +14,7 @@ Exported graphs record which values share memory: their types share a storage.
 
 from __future__ import annotations
 
+import copy
 import functools
 import operator
 import warnings
@@ -66,10 +67,19 @@ def without_mutations(program: ExportedProgram) -> tuple[ExportedProgram, GraphM
         warnings.simplefilter("ignore", FutureWarning)
         if all(map(is_mutation, changes)) and is_replaceable(module, changes):
             return program, replaced(module)
+        program = _copied(program)
         _check_changed(program, changes)
         _convert_in_autocast(program)
         program = program.run_decompositions({})
         return program, numbers_as_tensors(graph_of_tensors(program))
+
+
+def _copied(program: ExportedProgram) -> ExportedProgram:
+    """Return a program that can be changed, since the given one may be that of the user."""
+    copied = copy.copy(program)
+    copied._graph_module = copy.deepcopy(program.graph_module)
+    copied._graph_signature = copy.deepcopy(program.graph_signature)
+    return copied
 
 
 def _check_changed(program: ExportedProgram, changes: Sequence[Node]) -> None:
