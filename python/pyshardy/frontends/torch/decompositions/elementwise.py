@@ -79,7 +79,7 @@ def dropout(input: Tensor, p: float, train: bool) -> Tensor:
     """Drop a random part of numbers; what remains of none can't be scaled up."""
     if train and p == 1:
         return input * torch.zeros_like(input)
-    return torch.ops.aten.dropout.default(input, p, train)
+    return torch.ops.aten.native_dropout.default(input, p, train)[0]
 
 
 @decomposition("aten._neg_view")
