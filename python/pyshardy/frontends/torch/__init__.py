@@ -16,6 +16,7 @@
 | `traced`         | a traced module, with its weights, and conversion of tensors         |
 | `objects`        | objects with tensors, such as caches, as trees                       |
 | `signature`      | the arguments and results of an exported program                     |
+| `assignments`    | assignments of modules, and modes around them, which PyTorch leaves out |
 | `autograd_calls` | calls that act on autograd, kept in exported graphs                  |
 | `differentiation` | graphs of derivatives, from exported graphs                         |
 | `training`       | training steps as one program                                        |

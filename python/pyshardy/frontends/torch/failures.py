@@ -157,7 +157,7 @@ def of_export(failure: Exception, frame: Frame | None, result: SourceLocation | 
     kind = type(failure).__name__
     place = frame and frame.place
     if isinstance(failure, UsageError):  # of a function that replaces one of PyTorch
-        return error(failure.diagnostics[0].message, place)
+        return error(failure.diagnostics[0].message, place or result)
     if (operation := getattr(failure, "func", None)) is not None and "Output" in kind:
         return error(_data_dependence(operation), place)
     if is_data_dependence(failure):

@@ -224,7 +224,7 @@ def trace_fragment(call: Call) -> GraphModule:
 
     Operations that are composed of others stay as they are, if possible.
     """
-    inputs = _distinct(call.inputs)
+    inputs = distinct(call.inputs)
 
     def function(*tensors: torch.Tensor) -> Any:
         return call(tensors)
@@ -269,7 +269,7 @@ def trace_fragments(calls: Sequence[Call], nested: NestedDecompositions) -> list
             known = len(nodes)
         return tuple(results)
 
-    inputs = _distinct([value for call in calls for value in call.inputs])
+    inputs = distinct([value for call in calls for value in call.inputs])
     try:
         module = _traced(function, inputs, is_functional=True)
     except Exception:  # a failure leaves a state that the trace can't end in
@@ -315,7 +315,7 @@ def without_mkldnn() -> Iterator[None]:
         torch._C._set_mkldnn_enabled(was_enabled)
 
 
-def _distinct(values: Sequence[Any]) -> list[Any]:
+def distinct(values: Sequence[Any]) -> list[Any]:
     """Replace repeated objects by others of their type.
 
     Tracing tells tensors apart by their identity, and nodes that come from one form share theirs.

@@ -14,6 +14,8 @@ Exported graphs record which values share memory: their types share a storage.
 
 from __future__ import annotations
 
+import copy
+import functools
 import operator
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -22,14 +24,17 @@ from typing import Any, cast
 
 import torch
 from torch.export import ExportedProgram
+from torch.export.graph_signature import InputKind
 from torch.fx import Graph, GraphModule, Node, map_arg
+from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils import _pytree as pytree
 
-from mlir_sdy.diagnostics import PassError
+from mlir_sdy.diagnostics import PassError, UsageError, error
 from mlir_sdy.stages import stage
 from pyshardy.frontends.torch import failures
 from pyshardy.frontends.torch.fragments import (
     Call,
+    distinct,
     fake_mode_of,
     form_of,
     is_mutation,
@@ -39,7 +44,12 @@ from pyshardy.frontends.torch.fragments import (
     trace_fragment,
 )
 from pyshardy.frontends.torch.registry import name_of
-from pyshardy.frontends.torch.signature import graph_of_tensors
+from pyshardy.frontends.torch.signature import (
+    check_memory,
+    graph_of_tensors,
+    merge_tied,
+    signature_of,
+)
 from pyshardy.frontends.torch.tensor_numbers import numbers_as_tensors
 
 
@@ -57,8 +67,109 @@ def without_mutations(program: ExportedProgram) -> tuple[ExportedProgram, GraphM
         warnings.simplefilter("ignore", FutureWarning)
         if all(map(is_mutation, changes)) and is_replaceable(module, changes):
             return program, replaced(module)
+        program = _copied(program)
+        _check_changed(program, changes)
+        _convert_in_autocast(program)
         program = program.run_decompositions({})
         return program, numbers_as_tensors(graph_of_tensors(program))
+
+
+def _copied(program: ExportedProgram) -> ExportedProgram:
+    """Return a program that can be changed, since the given one may be that of the user."""
+    copied = copy.copy(program)
+    copied._graph_module = copy.deepcopy(program.graph_module)
+    copied._graph_signature = copy.deepcopy(program.graph_signature)
+    return copied
+
+
+def _check_changed(program: ExportedProgram, changes: Sequence[Node]) -> None:
+    """Merge the names of a changed tensor, and check that changed tensors can be results.
+
+    Raises:
+        UsageError: a changed tensor is no parameter, buffer or input, or shares memory.
+    """
+    written = {_storage_of(each) for change in changes for each in _all_written(change)} - {None}
+    placeholders = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
+    merge_tied(
+        program, [name for name, node in placeholders.items() if _storage_of(node) in written]
+    )
+    changed = [
+        spec
+        for spec in program.graph_signature.input_specs
+        if spec.target is not None and _storage_of(placeholders[spec.arg.name]) in written
+    ]
+    check_memory(signature_of(program).state, [str(spec.target) for spec in changed])
+    for spec in changed:
+        users = placeholders[spec.arg.name].users
+        is_made_by_call = all("lift_fresh" in name_of(user.target) for user in users)
+        if spec.kind is InputKind.CONSTANT_TENSOR and not is_made_by_call:
+            message = f"the module changes the tensor '{spec.target}', which is no buffer, in place"
+            raise UsageError(error(f"{message}; register it by 'register_buffer'"))
+
+
+def _convert_in_autocast(program: ExportedProgram) -> None:
+    """Replace operations composed of others in blocks of `torch.autocast`, if these are converted.
+
+    PyTorch decomposes them below `torch.autocast`, and so `torch.einsum` without conversions.
+    """
+    module = program.graph_module
+    for node in [*_nodes(module)]:
+        if name_of(node.target) != "wrap_with_autocast" or not node.args[2]:
+            continue
+        owner: Any = node.graph.owning_module
+        device, dtype, _, _, inner, *_ = cast("Any", node.args)
+        body = owner.get_submodule(inner.target)
+        block = functools.partial(torch.autocast, device, dtype, cache_enabled=False)
+        for each in [*body.graph.nodes]:
+            if each.op == "call_function" and _is_converted_inside(each.target):
+                _convert_inside(each, block, fake_mode_of(module))
+        body.recompile()
+
+
+def _is_converted_inside(target: Any) -> bool:
+    """Whether `torch.autocast` may convert numbers inside of an operation, and not before it."""
+    has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
+    return (
+        isinstance(target, torch._ops.OpOverload)
+        and has_kernel(target.name(), "CompositeImplicitAutograd")
+        and not has_kernel(target.name(), "AutocastCPU")
+    )
+
+
+def _convert_inside(node: Node, block: Callable[..., Any], mode: Any) -> None:
+    call = Call(cast("Any", node.target), node.args, node.kwargs)
+
+    def traced(*, enabled: bool) -> GraphModule:
+        with mode, torch.no_grad(), block(enabled=enabled):
+            return make_fx(lambda *tensors: call(tensors))(*distinct(call.inputs))
+
+    converted, plain = traced(enabled=True), traced(enabled=False)
+    if [each.target for each in converted.graph.nodes] != [
+        each.target for each in plain.graph.nodes
+    ]:
+        inputs = tensor_nodes(node.args, node.kwargs)
+        with node.graph.inserting_before(node):
+            node.replace_all_uses_with(splice(converted.graph, node.graph, inputs, node))
+        node.graph.erase_node(node)
+
+
+def _all_written(node: Node) -> list[Node]:
+    """Return the tensors that an operation changes."""
+    target: Any = node.target
+    if name_of(target) == "aten.batch_norm.default":
+        return [each for each in node.args[3:5] if isinstance(each, Node)]
+    if not is_mutation(node) or _is_view_in_place(node):
+        return []
+    parameters = target._schema.arguments
+    given = {each.name: value for each, value in zip(parameters, node.args, strict=False)}
+    given |= node.kwargs
+    is_written = {each.name: each.alias_info and each.alias_info.is_write for each in parameters}
+    return [
+        each
+        for name, value in given.items()
+        if is_written[name]
+        for each in tensor_nodes([value], {})
+    ]
 
 
 def _nodes(module: GraphModule) -> Iterator[Node]:

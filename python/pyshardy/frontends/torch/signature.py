@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from torch.export.graph_signature import (
 )
 from torch.fx import GraphModule
 
+from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.frontends.torch.fragments import module_of
 
 
@@ -119,6 +120,62 @@ def signature_of(
         else:
             results.append(path_of(spec.target or spec.arg.name))
     return Signature(tuple(arguments), state, tuple(inputs), tuple(results), tuple(outputs))
+
+
+def merge_tied(program: ExportedProgram, only: Container[str] | None = None) -> None:
+    """Give tensors with several paths in a module one argument, of the first path.
+
+    Args:
+        program: the program, which changes.
+        only: the names of the placeholders to merge; by default all.
+    """
+    specs = program.graph_signature.input_specs
+    placeholders = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
+    tensors: Mapping[str, Any] = {**program.constants, **program.state_dict}
+    first: dict[int, Any] = {}
+    for spec in [*specs]:
+        if spec.target is None or (only is not None and spec.arg.name not in only):
+            continue
+        kept = first.setdefault(id(tensors[spec.target]), spec)
+        if kept is not spec:
+            placeholders[spec.arg.name].replace_all_uses_with(placeholders[kept.arg.name])
+            program.graph.erase_node(placeholders[spec.arg.name])
+            specs.remove(spec)
+
+
+def check_memory(tensors: Mapping[str, torch.Tensor], changed: Iterable[str]) -> None:
+    """Check that tensors that a program changes share no memory with the rest of its state.
+
+    Args:
+        tensors: the state of a program by name, each tensor once.
+        changed: the names of those that it changes.
+
+    Raises:
+        UsageError: two tensors overlap, such as a parameter and its transpose.
+    """
+    places = {name: place for name, tensor in tensors.items() if (place := _place_of(tensor))}
+    by_memory: dict[Any, list[str]] = {}
+    for name, (memory, _, _) in places.items():
+        by_memory.setdefault(memory, []).append(name)
+    for name in changed:
+        if name not in places:
+            continue
+        memory, start, end = places[name]
+        for other in by_memory[memory]:
+            _, first, last = places[other]
+            if other != name and first < end and start < last:
+                message = f"'{name}' and '{other}' share memory, and '{name}' changes"
+                hint = "which the other one can't follow; use one parameter or buffer for both"
+                raise UsageError(error(f"{message}, {hint}"))
+
+
+def _place_of(tensor: torch.Tensor) -> tuple[Any, int, int] | None:
+    """Return the memory of a tensor, and the first byte in it and the one after the last."""
+    if type(tensor) not in (torch.Tensor, torch.nn.Parameter) or not tensor.numel():
+        return None
+    size, start = tensor.element_size(), int(tensor.storage_offset())
+    last = sum((each - 1) * int(by) for each, by in zip(tensor.shape, tensor.stride(), strict=True))
+    return tensor.untyped_storage()._cdata, start * size, (start + last + 1) * size
 
 
 def free_name(name: str, taken: Container[Any], prefix: str) -> str:

@@ -25,6 +25,12 @@ from mlir_sdy.verify import verify
 from pyshardy.forms import ShardingSpec
 from pyshardy.frontends.meshes import declare_meshes_of_arguments, match
 from pyshardy.frontends.torch import failures
+from pyshardy.frontends.torch.assignments import (
+    autocast_of_caller,
+    followed_assignments,
+    inference_without_gradients,
+    without_autocast,
+)
 from pyshardy.frontends.torch.autograd_calls import (
     NeedsDerivativesError,
     attach_calls,
@@ -152,11 +158,12 @@ def _imported(
             signatures.append(signature)
         return import_graph(graph, context)
 
-    if sizes.symbols:
-        context = context or Context()
-        imported = sizes.program(convert, program)
-    else:
-        imported = convert(program)
+    with without_autocast():
+        if sizes.symbols:
+            context = context or Context()
+            imported = sizes.program(convert, program)
+        else:
+            imported = convert(program)
     return program, signatures[0], imported
 
 
@@ -214,6 +221,9 @@ def _export(
         as_global(module, (args, kwargs)) as given,
         weights_on_cpu(module, _with_distinct_tensors(given)) as inputs,
         calls as replaced,
+        inference_without_gradients(),
+        followed_assignments(module, is_differentiated=is_differentiated),
+        autocast_of_caller(module),
         objects_inside(module),
         static_functions(module, replaced, note_exported if is_differentiated else None) as caller,
         dense_flex_attention(),

@@ -74,6 +74,14 @@ def absolute(self: Tensor) -> Tensor:
     return self.clone() if self.dtype == torch.uint8 else torch.abs(self)
 
 
+@decomposition("aten.dropout")
+def dropout(input: Tensor, p: float, train: bool) -> Tensor:
+    """Drop a random part of numbers; what remains of none can't be scaled up."""
+    if train and p == 1:
+        return input * torch.zeros_like(input)
+    return torch.ops.aten.native_dropout.default(input, p, train)[0]
+
+
 @decomposition("aten._neg_view")
 def negated_view(self: Tensor) -> Tensor:
     """Return the negated numbers; PyTorch has such views of conjugate numbers."""

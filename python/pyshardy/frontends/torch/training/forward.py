@@ -29,7 +29,12 @@ from torch.fx import Graph, GraphModule, Node
 from mlir_sdy.diagnostics import SourceLocation, UsageError, error
 from pyshardy.frontends.torch.autograd_calls import check_hooks
 from pyshardy.frontends.torch.frames import OWN_FOLDER, frames_outside, place_in
-from pyshardy.frontends.torch.signature import Signature, graph_of_tensors, signature_of
+from pyshardy.frontends.torch.signature import (
+    Signature,
+    graph_of_tensors,
+    merge_tied,
+    signature_of,
+)
 from pyshardy.frontends.torch.tensor_numbers import numbers_as_tensors
 from pyshardy.frontends.torch.tracing import exported
 
@@ -149,7 +154,7 @@ def forward_of(
     given = {**kwargs, **dict(zip(names, targets, strict=True))}
     program = exported(module, args, given, is_differentiated=True)
     _check_loss(program)
-    _merge_tied(program)
+    merge_tied(program)
     loss_prefix = "loss_function" if hasattr(model, "loss") else "loss"
     path_of = functools.partial(_renamed, loss_prefix=loss_prefix)
     signature = signature_of(program, path_of, names)
@@ -164,22 +169,6 @@ def forward_of(
         name for name, value in zip(signature.arguments, inputs, strict=True) if value.requires_grad
     ]
     return Forward(graph, signature, by_name, differentiated, names, program.call_spec.in_spec)
-
-
-def _merge_tied(program: ExportedProgram) -> None:
-    """Give tensors with several paths in a model one argument, of the first path."""
-    specs = program.graph_signature.input_specs
-    placeholders = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
-    tensors: Mapping[str, Any] = {**program.constants, **program.state_dict}
-    first: dict[int, Any] = {}
-    for spec in [*specs]:
-        if spec.target is None:
-            continue
-        kept = first.setdefault(id(tensors[spec.target]), spec)
-        if kept is not spec:
-            placeholders[spec.arg.name].replace_all_uses_with(placeholders[kept.arg.name])
-            program.graph.erase_node(placeholders[spec.arg.name])
-            specs.remove(spec)
 
 
 def _renamed(path: str, loss_prefix: str) -> str:

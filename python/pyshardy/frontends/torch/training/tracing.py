@@ -27,9 +27,11 @@ from mlir_sdy.verify import verify
 from pyshardy.backends.donations import ALIAS
 from pyshardy.forms import ShardingSpec
 from pyshardy.frontends.meshes import declare_meshes_of_arguments, match
+from pyshardy.frontends.torch.assignments import without_autocast
 from pyshardy.frontends.torch.dtensors import Layouts
 from pyshardy.frontends.torch.importing import import_graph
 from pyshardy.frontends.torch.local_maps import kept_local_maps
+from pyshardy.frontends.torch.signature import check_memory
 from pyshardy.frontends.torch.traced import (
     TracedModel,
     array_of,
@@ -289,9 +291,11 @@ def trace_training(
         forward = forward_of(model, loss, args, kwargs, given)
         names = StepNames.beside(forward.signature.arguments)
         state = optimizer_state(chosen, forward.parameters, names.optimizer)
-        with failures_of_user(model):
+        with failures_of_user(model), without_autocast():
             step = step_graph(forward, state, names, before_step)
-        imported = import_graph(step.module, context)
+        check_memory(forward.signature.state, step.results)
+        with without_autocast():
+            imported = import_graph(step.module, context)
     if step.without_gradient:
         unchanged = "', '".join(step.without_gradient)
         message = (
