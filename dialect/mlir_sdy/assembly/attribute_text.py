@@ -597,18 +597,8 @@ def read_edge_value_ref(cursor: Cursor) -> model.EdgeValueRef:
     raise cursor.unexpected("::mlir::sdy::EdgeNodeType to be one of: operand, result")
 
 
-def _read_edge_targets(cursor: Cursor) -> tuple[model.EdgeValueRef, ...]:
-    return non_empty_list(cursor, "[", read_edge_value_ref, "]", "at least one target")
-
-
 _propagated_axis = parameter(
     read_axis_ref, "Sdy_AxisToPropagationDetails", "axis_name", "::mlir::sdy::AxisRefAttr"
-)
-_edge_targets = parameter(
-    _read_edge_targets,
-    "Sdy_AxisToPropagationDetails",
-    "targets",
-    "::llvm::ArrayRef<EdgeValueRefAttr>",
 )
 
 
