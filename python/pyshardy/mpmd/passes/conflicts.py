@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from mlir_sdy.assembly import asm
 from mlir_sdy.diagnostics import Diagnostic, PassError, error
@@ -189,31 +189,23 @@ class _Values:
 
     def sources(self, values: Iterable[ir.Value]) -> list[str]:
         """Return lines on the arguments and values on meshes that values come from."""
-        lines: dict[str, None] = {}
-        seen: set[ir.Value] = set()
-        waiting = list(values)[::-1]
-        while waiting:
-            value = waiting.pop()
-            if value in seen:
-                continue
-            seen.add(value)
-            owner = value.owner
-            if isinstance(owner, ir.Block):
-                function = owner.owner.operation
-                callers = [] if is_entry_point(function) else self.calls.get(symbol_name(function))
-                if callers:
-                    number = ir.BlockArgument(value).arg_number
-                    waiting += [call.operands[number] for call in callers]
-                    continue
-            elif owner.operation.name == CALL:
-                callee = self.functions[CallView(owner.operation).callee]
-                waiting.append(returned_values(callee)[ir.OpResult(value).result_number])
-                continue
-            elif owner.operation.name != UNASSIGN:
-                waiting += operands_with_free_values(owner.operation)[::-1]
-                continue
-            lines[f" - Input {value.location}: {_entries(read_set(value, SRC_SET))}"] = None
-        return list(lines)
+        return _lines_reached(values, self._before)
+
+    def _before(self, value: ir.Value) -> list[ir.Value | str]:
+        """Return the values that a value comes from, or the line on it."""
+        owner = value.owner
+        if isinstance(owner, ir.Block):
+            function = owner.owner.operation
+            callers = [] if is_entry_point(function) else self.calls.get(symbol_name(function))
+            if callers:
+                number = ir.BlockArgument(value).arg_number
+                return [call.operands[number] for call in callers]
+        elif owner.operation.name == CALL:
+            callee = self.functions[CallView(owner.operation).callee]
+            return [returned_values(callee)[ir.OpResult(value).result_number]]
+        elif owner.operation.name != UNASSIGN:
+            return [*operands_with_free_values(owner.operation)[::-1]]
+        return [f" - Input {value.location}: {_entries(read_set(value, SRC_SET))}"]
 
     def uses(self, value: ir.Value, what: str) -> list[str]:
         """Return lines on the meshes that use a value; `what` names it."""
@@ -228,29 +220,44 @@ class _Values:
         return self._users(operation.results)
 
     def _users(self, values: Iterable[ir.Value]) -> list[str]:
-        lines: dict[str, None] = {}
-        seen: set[ir.Value] = set()
-        waiting = list(values)[::-1]
-        while waiting:
-            value = waiting.pop()
-            if value in seen:
-                continue
-            seen.add(value)
-            for use in value.uses:
-                user = use.owner.operation
-                parent = user.parent if user.name == "func.return" else None
-                function = None if parent is None else parent.operation
-                if user.name == CALL:
-                    callee = self.functions[CallView(user).callee]
-                    waiting.append(body_of(callee).arguments[use.operand_number])
-                elif function is not None and not is_entry_point(function):
-                    calls = self.calls.get(symbol_name(function), ())
-                    waiting += [call.results[use.operand_number] for call in calls]
-                elif user.name == ASSIGN or not user.results:
-                    lines[_output(user)] = None
-                else:
-                    waiting += list(user.results)
-        return list(lines)
+        return _lines_reached(values, self._after)
+
+    def _after(self, value: ir.Value) -> list[ir.Value | str]:
+        """Return the values that users compute from a value, and the lines on other users."""
+        found: list[ir.Value | str] = []
+        for use in value.uses:
+            user = use.owner.operation
+            parent = user.parent if user.name == "func.return" else None
+            function = None if parent is None else parent.operation
+            if user.name == CALL:
+                callee = self.functions[CallView(user).callee]
+                found.append(body_of(callee).arguments[use.operand_number])
+            elif function is not None and not is_entry_point(function):
+                calls = self.calls.get(symbol_name(function), ())
+                found += [call.results[use.operand_number] for call in calls]
+            elif user.name == ASSIGN or not user.results:
+                found.append(_output(user))
+            else:
+                found += list(user.results)
+        return found
+
+
+def _lines_reached(
+    values: Iterable[ir.Value], following: Callable[[ir.Value], list[ir.Value | str]]
+) -> list[str]:
+    """Return the different lines of a search, which goes on with the last value that it found."""
+    lines: dict[str, None] = {}
+    seen: set[ir.Value] = set()
+    waiting = list(values)[::-1]
+    while waiting:
+        value = waiting.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        reached = following(value)
+        lines.update(dict.fromkeys([each for each in reached if isinstance(each, str)]))
+        waiting += [each for each in reached if not isinstance(each, str)]
+    return list(lines)
 
 
 def _output(user: ir.Operation) -> str:
