@@ -139,6 +139,10 @@ def _body_around(operation: ir.Operation) -> ir.Operation:
     return parent.operation
 
 
+_Dependencies = list[tuple[ir.Value, list[tuple[int, ir.Value]]]]
+"""Values, each with the operands of its operation that are copied, and their positions."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Use:
     """An operand of an operation that isn't constant itself."""
@@ -264,6 +268,7 @@ class _ConstantCopier:
         self.module = module
         self._cloner: FunctionCloner | None = None
         self._groups: dict[ir.Value, list[ir.Operation]] = {}
+        self._found: dict[ir.Value, _Dependencies] = {}  # a value may be copied a thousand times
 
     def copy(self, value: ir.Value) -> ir.Value:
         """Return a copy of the result of an operation, with copies of its dependencies.
@@ -274,20 +279,25 @@ class _ConstantCopier:
         4. The copy of a value is in the same sharding groups as the value.
         """
         copies: dict[ir.Value, ir.Value] = {}
-        for original in _dependencies_first(value):
+        for original, copied_operands in self._dependencies(value):
             if original in copies:  # another result of its operation came earlier
                 continue
             operation = original.owner.operation
             copy = operation.clone(ir.InsertionPoint(operation)).operation
-            for index, operand in enumerate(operation.operands):
-                if operand in copies:
-                    copy.operands[index] = copies[operand]
+            for index, operand in copied_operands:
+                copy.operands[index] = copies[operand]
             copies.update(zip(operation.results, copy.results, strict=True))
             if copy.name == "func.call":
                 self._cloner = self._cloner or FunctionCloner(self.module)
                 CallView(copy).callee = self._cloner.clone(callee_of(copy))
             self._copy_groups(original, copies[original])
         return copies[value]
+
+    def _dependencies(self, value: ir.Value) -> _Dependencies:
+        known = self._found.get(value)
+        if known is None:
+            known = self._found[value] = _dependencies_first(value)
+        return known
 
     def _copy_groups(self, original: ir.Value, copy: ir.Value) -> None:
         groups = self._groups.get(original)
@@ -311,35 +321,38 @@ def _is_private(value: ir.Value) -> bool:
         operation = pending.pop()
         if operation.name == "func.call" or not _has_one_use(operation):
             return False
-        pending.extend(operand.owner.operation for operand in _copied_operands(operation))
+        copied = _copied_operands(operation)
+        pending.extend(operand.owner.operation for _, operand in copied)
     return True
 
 
-def _copied_operands(operation: ir.Operation) -> list[ir.Value]:
-    """Return the operands that are copied with an operation: results that aren't scalars."""
+def _copied_operands(operation: ir.Operation) -> list[tuple[int, ir.Value]]:
+    """Return the operands that are copied with an operation, results that aren't scalars.
+
+    With their positions.
+    """
     return [
-        operand
-        for operand in operation.operands
+        (index, operand)
+        for index, operand in enumerate(operation.operands)
         if not isinstance(operand, ir.BlockArgument) and not _is_scalar(operand)
     ]
 
 
-def _dependencies_first(value: ir.Value) -> list[ir.Value]:
+def _dependencies_first(value: ir.Value) -> _Dependencies:
     """Return a value and all its dependencies, each after its operands, without scalars."""
-    ordered: dict[ir.Value, None] = {}
-    pending = [(value, False)]
+    ordered: dict[ir.Value, list[tuple[int, ir.Value]]] = {}
+    pending: list[tuple[ir.Value, list[tuple[int, ir.Value]] | None]] = [(value, None)]
     while pending:
-        current, is_expanded = pending.pop()
+        current, operands = pending.pop()
         if current in ordered:
             continue
-        if is_expanded:
-            ordered[current] = None
+        if operands is not None:
+            ordered[current] = operands
             continue
-        pending.append((current, True))
-        pending.extend(
-            (operand, False) for operand in reversed(_copied_operands(current.owner.operation))
-        )
-    return list(ordered)
+        operands = _copied_operands(current.owner.operation)
+        pending.append((current, operands))
+        pending.extend((operand, None) for _, operand in reversed(operands))
+    return list(ordered.items())
 
 
 def _has_one_use(operation: ir.Operation) -> bool:
