@@ -107,7 +107,7 @@ BUDGETS = {
     "mcp": 930,
     "mpmd": 12_710,
     "partition": 17_943,
-    "passes": 14_840,
+    "passes": 14_850,
     "pipeline": 2_590,
     "pipelines": 830,
     "processes": 550,

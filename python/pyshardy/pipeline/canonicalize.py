@@ -16,7 +16,8 @@ from mlir_sdy.fold import PATTERNS, Pattern, apply_patterns
 from mlir_sdy.host import ir
 from mlir_sdy.on_demand import has_mpmd, module_of_mpmd
 from pyshardy.irtools.analyses import OF_SHARDINGS, UNKNOWN, Changes
-from pyshardy.irtools.functions import functions_of, is_public
+from pyshardy.irtools.functions import CallGraph, functions_of, is_public
+from pyshardy.irtools.stablehlo_views import callee_of, symbol_name
 from pyshardy.irtools.walks import may_occur_at_start, names_that_may_occur
 from pyshardy.pipeline.plan import Step, operations_at
 
@@ -27,17 +28,25 @@ _WITHOUT_SYMBOL_TABLES = ("chlo.", "func.", "sdy.", "stablehlo.")
 
 
 def is_needless_symbol_dce(step: Step, module: ir.Module) -> bool:
-    """Whether a pass is `symbol-dce`, and each symbol in the module is public.
+    """Whether a pass is `symbol-dce`, and each symbol in the module is public or called.
 
-    Only public symbols are kept without a use. Other symbols than functions, and symbol tables
-    inside of the module, are left to the host.
+    Calls count from public functions on. Other symbols than functions, and symbol tables inside of
+    the module, are left to the host, which looks at the attributes of all operations.
     """
     if step.argument != SYMBOL_DCE or step.nesting:
         return False
     names = names_that_may_occur(module)
     if names is None or not all(name.startswith(_WITHOUT_SYMBOL_TABLES) for name in names):
         return False
-    return all(map(is_public, functions_of(module)))
+    functions = functions_of(module)
+    kept = {symbol_name(each): None for each in functions if is_public(each)}
+    calls = CallGraph(module).calls if len(kept) < len(functions) else {}
+    pending = list(kept)
+    while pending:
+        callees = dict.fromkeys(map(callee_of, calls.get(pending.pop(), ())))
+        pending += [name for name in callees if name not in kept]
+        kept |= callees
+    return all(symbol_name(each) in kept for each in functions)
 
 
 NAME = "canonicalize"

@@ -226,6 +226,9 @@ def test_no_walk_for_names_that_do_not_occur(context, add_pass, monkeypatch):
     run_pipeline(module, "look", verify_each=False, verify_analyses=False)
 
 
+CALLER = "func.func @caller() {\n  call @callee() : () -> ()\n  return\n}\n"
+
+
 @pytest.mark.parametrize(
     ("added", "needless"),
     [
@@ -234,9 +237,16 @@ def test_no_walk_for_names_that_do_not_occur(context, add_pass, monkeypatch):
         ("func.func nested @unused() {\n  return\n}", False),
         ("module @inner {\n  func.func private @unused() {\n    return\n  }\n}", False),
         ("func.func @other() {\n  return\n}", True),
+        (f"{CALLER}func.func private @callee() {{\n  return\n}}", True),
+        (f"{CALLER}func.func private @callee()", True),
+        (f"{CALLER.replace('@', 'private @', 1)}func.func private @callee()", False),
+        (
+            "func.func private @calls_itself() {\n  call @calls_itself() : () -> ()\n  return\n}",
+            False,
+        ),
     ],
 )
-def test_symbol_dce_is_left_out_where_all_symbols_are_public(context, added, needless):
+def test_symbol_dce_is_left_out_where_all_symbols_are_used(context, added, needless):
     text = f"{TEXT}\n{added}".replace("DIMS", "{}, {}").replace("MESH", "@mesh")
     module = parse(text, context)
     (step,) = plan_pipeline("symbol-dce")
