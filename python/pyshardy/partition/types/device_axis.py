@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from enum import Enum
 from functools import cached_property
 from types import MappingProxyType
@@ -27,6 +27,7 @@ class DeviceAxis:
         self.builder = builder
         self.mesh = mesh
         self.axes = axes
+        self._compared: dict[Hashable, ir.Value] = {}
 
     @property
     def num_shards(self) -> int:
@@ -136,8 +137,13 @@ class DeviceAxis:
     def _compare(self, like: ir.Value, dim: int, how: str, numbers: Sequence[int]) -> ir.Value:
         """Build flags that compare the position along a dimension with the shard's number."""
         integers = with_element(like.type, ir.IntegerType.get_signless(64))
-        positions = self.builder.iota(integers, dim)
-        return self.builder.compare(how, positions, self.spread(self.by_shard(numbers), like))
+        number = self.by_shard(numbers)
+        if (integers, dim) not in self._compared:
+            self._compared[integers, dim] = self.builder.iota(integers, dim)
+        if (integers, number) not in self._compared:
+            self._compared[integers, number] = self.spread(number, like)
+        sides = self._compared[integers, dim], self._compared[integers, number]
+        return self.builder.compare(how, *sides)
 
     def _size(self, value: ir.Value, dim: int) -> int:
         return ir.RankedTensorType(value.type).shape[dim]
