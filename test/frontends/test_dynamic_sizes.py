@@ -231,6 +231,20 @@ def test_exported_functions(tmp_path):
         program.at((12, 3, 16))
 
 
+def test_exported_functions_for_several_platforms():
+    mesh = jax.sharding.Mesh(np.array(jax.devices()[:2]), ("data",))
+    rows = jax.sharding.NamedSharding(mesh, P("data"))
+    function = jax.jit(lambda x: jnp.cumsum(x, 0) - x.mean(0), in_shardings=rows)
+    shape = TYPE(jax.export.symbolic_shape("2*b, 4"), F32)
+    exported = jax.export.export(function, platforms=("cpu", "tpu"))(shape)
+    module = sdy.jax.from_exported(exported, platform="cpu")
+    sdy.propagate(module)
+    program = sdy.partition(module)
+    x = np.random.default_rng(0).standard_normal((6, 4)).astype(F32)
+    assert [*program.sizes] == ["b"]
+    np.testing.assert_allclose(program.run([x])[0], function(x), rtol=1e-5, atol=1e-5)
+
+
 def test_exported_functions_without_attributes():
     b, s = jax.export.symbolic_shape("b, s", constraints=["b <= s", "s >= 2"])
     function = jax.jit(lambda x, y: x.sum(0) + y[:, 0])

@@ -19,6 +19,7 @@ from jax_programs import RandomFunction
 import pyshardy as sdy
 from mlir_sdy.diagnostics import UsageError, VerificationError, redirect, remarks
 from mlir_sdy.values import argument_shardings, result_shardings
+from pyshardy.program import run_unpartitioned
 
 P = PartitionSpec
 MESH = sdy.Mesh.of({"a": 2, "b": 4})
@@ -445,9 +446,24 @@ def test_what_is_not_from_jax():
         sdy.jax.from_exported(b"nonsense")
     with pytest.raises(UsageError, match=r"cannot read '/nowhere/f.jax': No such file"):
         sdy.jax.from_exported("/nowhere/f.jax")
-    exported = jax.export.export(jax.jit(lambda x: x), platforms=("cpu", "tpu"))(jnp.ones(2))
-    with pytest.raises(UsageError, match="exported for several platforms"):
+
+
+def test_a_function_for_several_platforms():
+    def step(x):
+        return jax.lax.platform_dependent(x, cpu=jnp.sin, tpu=jnp.cos) + jnp.linalg.cholesky(x)
+
+    matrix = jnp.eye(4) * 2
+    exported = jax.export.export(jax.jit(step), platforms=("tpu", "cpu"))(matrix)
+    module = sdy.jax.from_exported(exported, platform="cpu")
+    assert "stablehlo.case" not in sdy.asm(module)
+    assert "cosine" not in sdy.asm(module)
+    (result,) = run_unpartitioned(module, [np.asarray(matrix)])
+    np.testing.assert_allclose(result, step(matrix), rtol=1e-6)
+    assert "cosine" in sdy.asm(sdy.jax.from_exported(exported.serialize(), platform="tpu"))
+    with pytest.raises(UsageError, match=r"'step' was exported for tpu and cpu: use .*'tpu' or"):
         sdy.jax.from_exported(exported)
+    with pytest.raises(UsageError, match="'step' was exported for tpu and cpu, not for 'cuda'"):
+        sdy.jax.from_exported(exported, platform="cuda")
 
 
 def test_types_of_64_bits():

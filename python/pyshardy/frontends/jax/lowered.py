@@ -22,7 +22,7 @@ from mlir_sdy.host import identity, inner_locations, ir, location_of
 from mlir_sdy.model import Mesh, mesh_of
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.traversal import operations_in
-from mlir_sdy.values import get_sharding, rank_of
+from mlir_sdy.values import get_sharding, interface_attributes, rank_of
 from pyshardy.backends.jax_internals import (
     Inspection,
     compile_arguments,
@@ -39,19 +39,31 @@ from pyshardy.frontends.jax.custom_partitioning import remember_custom_partition
 from pyshardy.frontends.jax.dtypes import implementations
 from pyshardy.frontends.jax.meshes import abstract_mesh, sharding_for_jax
 from pyshardy.frontends.jax.symbolic import annotate_sizes
-from pyshardy.irtools.functions import CallGraph
+from pyshardy.irtools.functions import CallGraph, entry_block, functions_of, update_type
 from pyshardy.irtools.locations import names_in
 from pyshardy.irtools.modules import JAX_STRUCTURE
-from pyshardy.irtools.stablehlo_views import ConstantView, CustomCallView, callee_of, target_of
+from pyshardy.irtools.stablehlo_builder import StablehloBuilder, integer_literal
+from pyshardy.irtools.stablehlo_views import (
+    ConstantView,
+    CustomCallView,
+    FunctionView,
+    callee_of,
+    target_of,
+)
 from pyshardy.irtools.walks import operations_named
 from pyshardy.local_program.custom_calls import CUSTOM_CALL, INSPECTION
 from pyshardy.local_program.front_end_hooks import before_partitioning
 from pyshardy.packages import require
+from pyshardy.pipeline import run_pipeline
+from pyshardy.sizes.signature import GLOBAL_CONSTANT, entry_of
 
 if TYPE_CHECKING:
     import jax
     import jax.export
 
+
+_PLATFORM = "_platform_index"
+"""The name of the argument with the number of the platform, of functions for several platforms."""
 
 MOST_IN_TEXT = 2**18
 """The number of elements up to which constants are passed as text. No other attribute has more."""
@@ -140,6 +152,8 @@ def _mesh(shardings: Iterable[Any]) -> jax.sharding.Mesh | None:
 def from_exported(
     exported: jax.export.Exported | bytes | bytearray | str | os.PathLike[str],
     context: ir.Context | None = None,
+    *,
+    platform: str | None = None,
 ) -> ir.Module:
     """Return the module of a function exported by `jax.export`.
 
@@ -149,10 +163,12 @@ def from_exported(
     Args:
         exported: the function; or serialized, as bytes or the file with them.
         context: a context with the dialect; a new one by default.
+        platform: the platform that the program is for, such as "cpu", if the function was exported
+            for several.
 
     Raises:
         UsageError: JAX is missing; the argument isn't an exported function; or the function is for
-            several platforms.
+            other platforms, or for several and none is chosen.
         ParseError: the program can't be parsed.
     """
     require("jax", "sdy.jax.from_exported", extra="jax")
@@ -160,18 +176,56 @@ def from_exported(
 
     if not isinstance(exported, jax.export.Exported):
         exported = _deserialized(exported)
-    if len(exported.platforms) > 1:
-        message = (
-            f"'{exported.fun_name}' was exported for several platforms: export it for one platform"
-        )
-        raise UsageError(error(message))
+    index = _index_of(platform, exported)
     module = parse(exported.mlir_module(), context or Context())
+    if len(exported.platforms) > 1:
+        _choose_platform(module, index)
     locate_by_calls(module)
     _locate_in_user_code(module)
     kept, keys = tuple(exported.module_kept_var_idx), implementations(exported.out_avals)
     annotate_sizes(module, [exported.in_avals[index] for index in kept])
     remember(Structure(exported.in_tree, exported.out_tree, kept, keys), module)
     return module
+
+
+def _index_of(platform: str | None, exported: jax.export.Exported) -> int:
+    """Return the position of a platform, by default of the only one, in the list of a function.
+
+    Raises:
+        UsageError: the function isn't exported for it, or for several if it is None.
+    """
+    platforms = exported.platforms
+    if platform in platforms:
+        return platforms.index(platform)
+    if platform is None and len(platforms) == 1:
+        return 0
+    message = f"'{exported.fun_name}' was exported for {' and '.join(platforms)}"
+    if platform is not None:
+        message += f", not for '{platform}'"
+    choices = " or ".join(f"platform='{each}'" for each in platforms)
+    raise UsageError(error(f"{message}: use sdy.jax.from_exported(..., {choices})"))
+
+
+def _choose_platform(module: ir.Module, index: int) -> None:
+    """Make the number of the platform, an argument of all functions, a constant in each of them."""
+    entry = entry_of(module)
+    for function in functions_of(module):
+        constants, _ = interface_attributes(function, GLOBAL_CONSTANT)
+        names = [each.value if isinstance(each, ir.StringAttr) else None for each in constants]
+        if _PLATFORM not in names:
+            continue
+        block, view, place = entry_block(function), FunctionView(function), names.index(_PLATFORM)
+        assert block is not None, "JAX exports no declarations"
+        argument = block.arguments[place]
+        with argument.location, ir.InsertionPoint.at_block_begin(block):
+            literal = StablehloBuilder().literal(integer_literal(argument.type, [index]))
+        argument.replace_all_uses_with(literal)
+        if function == entry:
+            attributes = list(view.arg_attrs)
+            view.arg_attrs = attributes[:place] + attributes[place + 1 :]
+            block.erase_argument(place)
+            update_type(function)
+    run_pipeline(module, "canonicalize")  # drops the branches of other platforms
 
 
 def _deserialized(
