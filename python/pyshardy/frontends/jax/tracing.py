@@ -52,6 +52,7 @@ from pyshardy.irtools.stablehlo_views import (
 )
 from pyshardy.irtools.tokens import is_token
 from pyshardy.packages import require
+from pyshardy.program_interface import port_names
 
 _PLATFORM_WITHOUT_DEVICES = "cpu"
 _NO_PREFIX = "shardings specification must be a tree prefix"
@@ -197,9 +198,10 @@ def trace(
         entry = ir.SymbolTable(module.operation)["main"]
         signature = function_type_of(entry.operation)
         first = num_symbols(entry.operation)
+        names = port_names(entry.operation)
         of_arguments = {first + index: sharding for index, sharding in ours_in.items()}
-        set_argument_shardings(entry, _behind_tokens(of_arguments, signature.inputs))
-        set_result_shardings(entry, _behind_tokens(ours_out, signature.results))
+        set_argument_shardings(entry, _behind_tokens(of_arguments, signature.inputs, names[0]))
+        set_result_shardings(entry, _behind_tokens(ours_out, signature.results, names[1]))
         verify(module)
     return module
 
@@ -388,11 +390,20 @@ def _donated(
 
 
 def _behind_tokens(
-    shardings: Mapping[int, TensorSharding], types: Sequence[ir.Type]
+    shardings: Mapping[int, TensorSharding], types: Sequence[ir.Type], names: Sequence[str]
 ) -> dict[int, TensorSharding]:
-    """Return shardings by position in a signature that begins with effect tokens."""
+    """Return shardings by position in a signature that begins with effect tokens.
+
+    Raises:
+        UsageError: a sharding has another rank than its argument or result.
+    """
     tokens = sum(map(is_token, types))
-    return {tokens + index: sharding for index, sharding in shardings.items()}
+    found = {tokens + index: sharding for index, sharding in shardings.items()}
+    for index, sharding in found.items():
+        if (rank := ir.RankedTensorType(types[index]).rank) != sharding.rank:
+            message = f"{names[index]} has {rank} dimensions, but its sharding {sharding} has"
+            raise UsageError(error(f"{message} {sharding.rank}: give None for the others"))
+    return found
 
 
 def _types_of(
