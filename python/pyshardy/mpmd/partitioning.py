@@ -38,11 +38,7 @@ from pyshardy.mpmd.options import Transfers
 from pyshardy.mpmd.passes.conflicts import REDUCTIONS, TRANSFERS
 from pyshardy.mpmd.passes.import_names import annotate_names
 from pyshardy.mpmd.passes.merging import NOT_ABSORBED
-from pyshardy.mpmd.passes.validating import (
-    changes_sharding,
-    copying_calls,
-    message_of,
-)
+from pyshardy.mpmd.passes.validating import changes_sharding, copying_calls, message_of
 from pyshardy.mpmd.pipelines import convert_shardings, export_pipeline, propagate, simplify
 from pyshardy.mpmd.plan import ExecutionPlan, UnitRecorder, execution_plan
 from pyshardy.mpmd.program import FragmentFunction, MpmdProgram
