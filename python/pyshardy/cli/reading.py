@@ -51,8 +51,7 @@ def read_program(
         several_meshes: whether the tool takes MPMD programs.
 
     Raises:
-        UsageError: the file can't be read, or `mesh` or a size is malformed; it is for several
-            meshes, and must not be.
+        UsageError: the file can't be read, or `mesh`, a size or the number of meshes is wrong.
         ParseError: the text has a syntax error.
         VerificationError: an operation or attribute is invalid, or doesn't fit the mesh.
     """

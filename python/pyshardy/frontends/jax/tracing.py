@@ -44,6 +44,7 @@ from pyshardy.irtools.functions import (
     must_stay,
     replace_by_body,
 )
+from pyshardy.irtools.named_values import argument_names, result_names
 from pyshardy.irtools.stablehlo_views import (
     FunctionView,
     callee_of,
@@ -52,7 +53,6 @@ from pyshardy.irtools.stablehlo_views import (
 )
 from pyshardy.irtools.tokens import is_token
 from pyshardy.packages import require
-from pyshardy.program_interface import port_names
 
 _PLATFORM_WITHOUT_DEVICES = "cpu"
 _NO_PREFIX = "shardings specification must be a tree prefix"
@@ -198,10 +198,10 @@ def trace(
         entry = ir.SymbolTable(module.operation)["main"]
         signature = function_type_of(entry.operation)
         first = num_symbols(entry.operation)
-        names = port_names(entry.operation)
+        names, of_results = argument_names(entry.operation, None), result_names(entry.operation)
         of_arguments = {first + index: sharding for index, sharding in ours_in.items()}
-        set_argument_shardings(entry, _behind_tokens(of_arguments, signature.inputs, names[0]))
-        set_result_shardings(entry, _behind_tokens(ours_out, signature.results, names[1]))
+        set_argument_shardings(entry, _behind_tokens(of_arguments, signature.inputs, names))
+        set_result_shardings(entry, _behind_tokens(ours_out, signature.results, of_results))
         verify(module)
     return module
 
@@ -390,7 +390,7 @@ def _donated(
 
 
 def _behind_tokens(
-    shardings: Mapping[int, TensorSharding], types: Sequence[ir.Type], names: Sequence[str]
+    shardings: Mapping[int, TensorSharding], types: Sequence[ir.Type], names: Sequence[str | None]
 ) -> dict[int, TensorSharding]:
     """Return shardings by position in a signature that begins with effect tokens.
 
@@ -401,8 +401,9 @@ def _behind_tokens(
     found = {tokens + index: sharding for index, sharding in shardings.items()}
     for index, sharding in found.items():
         if (rank := ir.RankedTensorType(types[index]).rank) != sharding.rank:
-            message = f"{names[index]} has {rank} dimensions, but its sharding {sharding} has"
-            raise UsageError(error(f"{message} {sharding.rank}: give None for the others"))
+            message = f"{names[index] or 'a value'} has {rank} dimensions, but its sharding"
+            advice = "give None for the others"
+            raise UsageError(error(f"{message} {sharding} has {sharding.rank}: {advice}"))
     return found
 
 
