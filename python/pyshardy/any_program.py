@@ -140,10 +140,8 @@ def module_of(
     is_text = isinstance(program, str | os.PathLike)
     module = parse(cast("str | os.PathLike[str]", program)) if is_text else held_module(program)
     if module is not None:
-        if not partitioned and not function.startswith("mpmd.") and _is_for_several_meshes(module):
-            message = f"'sdy.{function}' takes no program for several meshes (MPMD)"
-            place = location_of(module.operation.location)
-            raise UsageError(error(f"{message}: use 'sdy.mpmd.partition'", place))
+        if not partitioned and not function.startswith("mpmd."):
+            check_one_mesh(f"sdy.{function}", module)
         return module
     if is_staged(program):
         from pyshardy.frontends.jax import from_lowered  # noqa: PLC0415 (loads JAX)
@@ -156,9 +154,18 @@ def module_of(
     raise wrong_program(function, expected, program)
 
 
-def _is_for_several_meshes(module: ir.Module) -> bool:
-    """Whether a module has a function with a topology, or operations of mpmd."""
-    return any(
+def check_one_mesh(caller: str, module: ir.Module, remedy: str = "sdy.mpmd.partition") -> None:
+    """Check that a module has no function with a topology, and no operations of mpmd.
+
+    Args:
+        caller: the function or the tool that needs such a module.
+        module: the module.
+        remedy: the function or the tool for others.
+
+    Raises:
+        UsageError: it has.
+    """
+    if any(
         has_discardable(function, "topology")
         or any(
             each.operation.name.startswith("mpmd.")
@@ -168,7 +175,9 @@ def _is_for_several_meshes(module: ir.Module) -> bool:
         )
         for view in module.body.operations
         if (function := view.operation).name == "func.func"
-    )
+    ):
+        message = f"'{caller}' takes no program for several meshes (MPMD): use '{remedy}'"
+        raise UsageError(error(message, location_of(module.operation.location)))
 
 
 def _lowered(program: Any) -> Any:
@@ -209,6 +218,7 @@ def traced_module(
         module = trace_by_jax(program, *args, **keywords)
         return module, getattr(program, "__name__", "program")
     module = module_of(function, program, partitioned=True, expected=_FORMS_OR_FUNCTION)
+    check_one_mesh(f"sdy.{function}", module)
     check_no_arguments(args, keywords)
     is_file = isinstance(program, os.PathLike) or (isinstance(program, str) and _is_path(program))
     return module, Path(cast("str", program)).name if is_file else "program"

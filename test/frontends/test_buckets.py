@@ -55,6 +55,7 @@ MOVES = {
     "reversal": lambda x: (x[::-1], jnp.sort(x, 0, descending=True)),
     "greatest": lambda x: jax.lax.top_k(x.T, 2),
     "slices": lambda x: (x[1:], x[:-1], x[-2:], x[:2], x[::2]),
+    "rolls": lambda x: (jnp.roll(x, -2, 0).cumsum(0), x[x.shape[0] - 1 :]),
     "pads": lambda x: (
         jnp.pad(x, ((1, 2), (0, 0)), constant_values=3.0),
         jnp.pad(x, ((1, 0), (0, 0))).max(0),

@@ -193,8 +193,9 @@ def test_the_least_recently_used_program_is_dropped():
         assert program.at(b=8) is not kept
     (warning,) = said
     assert "more than 2 sizes were used, at last b = 8; b = 12: programs are" in warning.message
-    with pytest.raises(UsageError, match="'max_programs' is at least 1, got 0"):
-        sdy.partition(module, max_programs=0)
+    for number in (0, "x"):
+        with pytest.raises(UsageError, match=f"'max_programs' is at least 1, got {number!r}"):
+            sdy.partition(module, max_programs=number)
 
 
 def test_functions_of_jax():
@@ -343,6 +344,8 @@ def test_frozen_collectives(case):
         np.testing.assert_allclose(one, other, rtol=3e-5, atol=3e-5)
     with pytest.raises(UsageError, match="'freeze' can't be 'al'; did you mean 'all'"):
         sdy.partition(module, freeze="al")
+    with pytest.raises(UsageError, match="'freeze' can't be '3'; it is one of shardings, all"):
+        sdy.partition(module, freeze=3)
 
 
 def test_explicit_axes():

@@ -242,6 +242,11 @@ REFUSED = {
         BATCH,
         "a constant depends on the sizes|cannot trace",
     ),
+    "a rounded number": (
+        module(lambda x: x.median(0)[0]),
+        Dim("b", min=2, max=64),
+        "a constant depends on the sizes: it is 8.0 or 16.0",
+    ),
     "unrolled": (
         module(lambda x: torch.stack(x.unbind(0)[:2])),
         BATCH,

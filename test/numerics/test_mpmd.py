@@ -188,6 +188,12 @@ def test_several_stages_on_a_mesh(schedule):
     check(module, model.flat, program, "jit", workers="serial")
 
 
+def test_a_mesh_without_the_last_stage():
+    module = products(3, microbatches=2).trace(SHAPES["small"], stages=3, layers=3)
+    program = sdy.mpmd.partition(module, schedule="interleaved-1f1b")
+    assert program.orders["m1"] == "F0/1 F1/1 B0/1 B1/1"
+
+
 def test_halves_of_backward_fragments_share_uneven_values():
     def layer(weights, x):
         return jnp.tanh(jax.lax.with_sharding_constraint(x @ weights, P(None, "data")))

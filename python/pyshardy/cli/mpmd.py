@@ -141,7 +141,7 @@ def _work(arguments: MpmdFlags, tool: Tool) -> int:
     if arguments.file.partition(":")[0].endswith(".py"):
         message = f"'{arguments.file}' is Python: a function needs '--microbatches', as in '4,8'"
         raise UsageError(error(message))
-    module = read_program(arguments.file, tool)
+    module = read_program(arguments.file, tool, several_meshes=True)
     if arguments.schedules is not None:
         return _compare_schedules(module, None, arguments, printer)
     program = _partitioned(module, arguments, arguments.schedule)

@@ -13,6 +13,7 @@ from mlir_sdy.dialect import Context
 from mlir_sdy.host import ir
 from mlir_sdy.suggest import did_you_mean
 from mlir_sdy.symbols import meshes_of
+from pyshardy.any_program import check_one_mesh
 from pyshardy.cli.flags import RuleFlags
 from pyshardy.cli.mesh_flag import give_mesh, read_mesh
 from pyshardy.cli.tool import Tool
@@ -33,7 +34,12 @@ def shown_name(file: str) -> str:
 
 
 def read_program(
-    file: str, tool: Tool, mesh: str | None = None, sizes: Sequence[str] | None = None
+    file: str,
+    tool: Tool,
+    mesh: str | None = None,
+    sizes: Sequence[str] | None = None,
+    *,
+    several_meshes: bool = False,
 ) -> ir.Module:
     """Return the program of a file of any kind.
 
@@ -42,9 +48,10 @@ def read_program(
         tool: reads it, and shows its lines in diagnostics.
         mesh: the value of `--mesh`, if it is given.
         sizes: the values of `--size`, for which dynamic sizes become static; None to keep them.
+        several_meshes: whether the tool takes MPMD programs.
 
     Raises:
-        UsageError: the file can't be read, or `mesh` or a size is malformed.
+        UsageError: the file can't be read, or `mesh`, a size or the number of meshes is wrong.
         ParseError: the text has a syntax error.
         VerificationError: an operation or attribute is invalid, or doesn't fit the mesh.
     """
@@ -56,6 +63,8 @@ def read_program(
         tool.sources.add(shown_name(file), data.decode("utf-8-sig", errors="replace"))
     module = load(data, Context(), shown_name(file))
     _LOG.info("read %s: %s, %s bytes", shown_name(file), kind.value, f"{len(data):,}")
+    if not several_meshes:
+        check_one_mesh(tool.name, module, "sdy-mpmd")
     if mesh:
         give_mesh(module, mesh, tool.sources)
     return module if sizes is None else at_sizes(module, sizes)

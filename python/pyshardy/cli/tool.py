@@ -15,14 +15,7 @@ from dataclasses import MISSING
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
-from mlir_sdy.diagnostics import (
-    Diagnostic,
-    SdyError,
-    UsageError,
-    error,
-    nesting_error,
-    redirect,
-)
+from mlir_sdy.diagnostics import Diagnostic, SdyError, UsageError, error, nesting_error, redirect
 from mlir_sdy.files import file_access
 from mlir_sdy.host_build import describe_build
 from mlir_sdy.suggest import did_you_mean

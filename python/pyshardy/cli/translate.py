@@ -61,7 +61,7 @@ def _run(arguments: TranslateFlags, tool: Tool) -> int:
     from pyshardy.cli.reading import read_program  # noqa: PLC0415
     from pyshardy.frontends.files import Kind, dump  # noqa: PLC0415
 
-    module = read_program(arguments.file, tool, arguments.mesh)
+    module = read_program(arguments.file, tool, arguments.mesh, several_meshes=True)
     written = dump(module, Kind(arguments.to), arguments.target_version or "current")
     write_output(arguments.output, written)
     return 0

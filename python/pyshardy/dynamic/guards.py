@@ -154,7 +154,7 @@ def check_word(option: str, word: str, words: Sequence[str]) -> None:
         UsageError: it has another one.
     """
     if word not in words:
-        near = did_you_mean(word, words) or f"; it is one of {', '.join(words)}"
+        near = did_you_mean(str(word), words) or f"; it is one of {', '.join(words)}"
         raise UsageError(error(f"'{option}' can't be '{word}'{near}"))
 
 

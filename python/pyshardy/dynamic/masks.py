@@ -29,7 +29,7 @@ from pyshardy.partition.op_facts.record import record_of, rule_on_shards
 from pyshardy.partition.padding.indices import clamp_indices
 from pyshardy.partition.padding.neutral import mask_operands
 from pyshardy.partition.padding.replicated import unpaddable_factors
-from pyshardy.partition.types.padding_builder import Content, PaddingBuilder
+from pyshardy.partition.types.padding_builder import Content
 from pyshardy.pipeline import run_pipeline
 from pyshardy.sizes.signature import DynamicSignature, entry_of
 from pyshardy.sizes.size import Number, Size, number_of, size_of
@@ -117,10 +117,9 @@ class _Masking(Contents):
         sizes = SizeMap(static, signature, others)
         self._module, self._entry = static, entry_of(static)
         self._types = SizeRefinement(static, values, signature)
-        self._scalars: dict[str, ir.Value] = {}
         context = FunctionContext.of(self._entry)
         self._rules = context.rules
-        super().__init__(symbols, sizes, PaddingBuilder(context.cache, self._scalars))
+        super().__init__(symbols, sizes, context.cache)
 
     def run(self) -> bool:
         named = self._types.sizes.operations
@@ -186,15 +185,15 @@ class _Masking(Contents):
             view.arg_attrs = [*view.arg_attrs, *[ir.DictAttr.get({})] * len(self.symbols)]
         for name in self.symbols:
             place = ir.Location.name(name, self._entry.location)
-            self._scalars[name] = block.add_argument(integer, place)
+            self.scalars_of[name] = block.add_argument(integer, place)
         for name, value in self.sizes.scalars.items():
             if not isinstance(value, ir.BlockArgument) and not shape_of(value.type):
                 with value.location, ir.InsertionPoint.after(value.owner.operation):
                     element = integer.element_type
-                    self._scalars[name] = StablehloBuilder().convert(value, element)
+                    self.scalars_of[name] = StablehloBuilder().convert(value, element)
         for value, (size,) in numbers:
             is_source = isinstance(value, ir.BlockArgument) or value.owner.name == DIMENSION_SIZE
-            is_known = is_source and size.symbols <= self._scalars.keys()
+            is_known = is_source and size.symbols <= self.scalars_of.keys()
             if is_known or size.constant is not None:
                 with place_behind(value), value.location:
                     number = self.builder.number(value.type, size)

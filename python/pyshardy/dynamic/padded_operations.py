@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NoReturn, TypeAlias
 
+from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.traversal import terminator_of
@@ -56,13 +57,15 @@ class Contents:
     Attributes:
         symbols: the symbols.
         sizes: the sizes of the values of the dynamic program.
+        scalars_of: the scalars that the program computes for symbols, and for other sizes.
         builder: builds sizes and masks.
         contents: the shape without padding of each value that is padded.
         needs_check: whether the program may be invalid for some sizes that it runs.
     """
 
-    def __init__(self, symbols: Collection[str], sizes: SizeMap, builder: PaddingBuilder):
-        self.builder = builder
+    def __init__(self, symbols: Collection[str], sizes: SizeMap, cache: AttributeCache):
+        self.scalars_of: dict[str, ir.Value] = {}
+        self.builder = PaddingBuilder(cache, self.scalars_of)
         self.contents: dict[ir.Value, Content] = {}
         self.needs_check = bool(sizes.equalities)
         self.symbols, self.sizes = symbols, sizes
@@ -108,6 +111,14 @@ class Contents:
         """Build sizes as scalars."""
         scalar = ir.RankedTensorType.get([], ir.IntegerType.get_signless(32))
         return [self.builder.number(scalar, each) for each in numbers]
+
+    def from_starts(self, value: ir.Value, starts: Iterable[Number], like: ir.Value) -> ir.Value:
+        """Build what a value has from given starts on, padded to the type of another one."""
+        shape, numbers = shape_of(like.type), list(map(number_of, starts))
+        margins = [0 if each == 0 else n for each, n in zip(numbers, shape, strict=True)]
+        builder = self.builder.sharded(get_sharding(like))
+        wide = builder.pad(value, self.builder.scalar(value, 0), [0] * len(shape), margins)
+        return builder.dynamic_slice(wide, self.scalars(numbers), shape)
 
     def refuse(self, operation: ir.Operation, value: ir.Value, dim: int) -> NoReturn:
         """Raise the `CapacityError` of an operation whose result would depend on padding."""
@@ -165,12 +176,25 @@ def _fit_ends(known: Contents, operation: ir.Operation, vectors: Vectors) -> Fit
         else PadView(operation).amounts
     )
     first, end, step = _for_all_sizes(vectors, static)
+    names = known.scalars_of.keys()
+    is_known = None not in first and all(size_of(each).symbols <= names for each in first)
+    if is_slice and is_known and [*first] != [*static[0]] and {*step} == {1}:
+        return _fit_moving_slice(known, operation, first)
     for dim in range(len(end)):
         if end[dim] is None or (first[dim], step[dim]) != (static[0][dim], static[2][dim]):
             known.refuse(operation, value, dim)
         is_number = isinstance(number_of(end[dim]), int)
         known.needs_check |= is_slice and dim in padded and is_number
     return [(0, dim) for dim in padded]
+
+
+def _fit_moving_slice(known: Contents, operation: ir.Operation, starts: Sequence[Number]) -> None:
+    """Replace a slice whose start depends on symbols, by one that ends in padding at most."""
+    result, known.needs_check = operation.results[0], True
+    moved = known.from_starts(operation.operands[0], starts, result)
+    known.keep(moved, known.content(result))
+    result.replace_all_uses_with(moved)
+    operation.erase()
 
 
 def _fit_concatenate(known: Contents, operation: ir.Operation, _: Vectors) -> Fitted:
@@ -330,14 +354,11 @@ def _fit_reverse(known: Contents, operation: ir.Operation, _: Vectors) -> Fitted
     if not dims:
         return ()
     shape, content = shape_of(result.type), known.content(value)
-    margins = [size if dim in dims else 0 for dim, size in enumerate(shape)]
+    pairs = enumerate(zip(shape, content, strict=True))
     with ir.InsertionPoint.after(operation):
-        pairs = enumerate(zip(shape, content, strict=True))
-        starts = known.scalars(full - size if dim in dims else 0 for dim, (full, size) in pairs)
-        builder = known.builder.sharded(get_sharding(result))
-        moved = builder.pad(result, known.builder.scalar(result, 0), [0] * len(shape), margins)
-        back = builder.dynamic_slice(moved, starts, shape)
-    result.replace_all_uses_except(back, moved.owner.operation)
+        starts = [full - size if dim in dims else 0 for dim, (full, size) in pairs]
+        back = known.from_starts(result, starts, result)
+    result.replace_all_uses_except(back, back.owner.operation.operands[0].owner.operation)
     known.keep(back, content)
     return None
 

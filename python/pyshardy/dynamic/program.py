@@ -20,7 +20,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -119,8 +119,8 @@ class DynamicProgram(Displayed):
         freeze: Freeze = "shardings",
     ):
         check_word("freeze", freeze, FREEZES)
-        if max_programs < 1:
-            raise UsageError(error(f"'max_programs' is at least 1, got {max_programs}"))
+        if not isinstance(cast("object", max_programs), int) or max_programs < 1:
+            raise UsageError(error(f"'max_programs' is at least 1, got {max_programs!r}"))
         self._module, self._partition, self._most = copy_of(module), partition, max_programs
         signature = signature_of(self._module)
         self.sizes = with_hints(signature.symbols, {}, self._module)

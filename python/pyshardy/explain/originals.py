@@ -9,7 +9,7 @@ from typing import Any
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir
 from mlir_sdy.programs import held_module
-from pyshardy.any_program import check_no_arguments, traced_module
+from pyshardy.any_program import check_no_arguments, check_one_mesh, traced_module
 from pyshardy.api import propagate, propagate_with
 from pyshardy.contracts.attributes import Original, original_of
 from pyshardy.irtools.modules import copy_of
@@ -50,6 +50,7 @@ def annotated_module(
     module = held_module(program)
     if module is None:
         return *traced_module(function, program, args, keywords), {}
+    check_one_mesh(f"sdy.{function}", module)
     check_no_arguments(args, keywords)
     original = written_by_user(module)
     if original is None or (original.options and not with_options):

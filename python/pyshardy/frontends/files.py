@@ -9,6 +9,7 @@ import io
 from mlir_sdy import assembly
 from mlir_sdy.diagnostics import ParseError, SourceLocation, UsageError, error
 from mlir_sdy.host import diagnostics_of, ir
+from mlir_sdy.on_demand import register_if_mentioned
 from mlir_sdy.stages import stage
 from mlir_sdy.suggest import did_you_mean
 from mlir_sdy.verify import verify
@@ -71,6 +72,7 @@ def load(data: bytes, context: ir.Context, filename: str = "-") -> ir.Module:
     """
     if not data.strip():
         raise UsageError(error("the file is empty", SourceLocation(filename, 0, 0)))
+    register_if_mentioned(data, context)
     kind = Kind.of(data)
     if kind is Kind.EXPORTED:
         from pyshardy.frontends.jax.lowered import from_exported  # noqa: PLC0415 (loads JAX)

@@ -13,7 +13,14 @@ from mlir_sdy.diagnostics import Diagnostic, UsageError, collect, emit, error, w
 from mlir_sdy.discardable import remove_discardable, set_discardable
 from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import Mesh
-from mlir_sdy.mpmd.reading import MESH_SHAPE, NAMED_COMPUTATION, NAMED_TENSOR, name_of, topology_of
+from mlir_sdy.mpmd.reading import (
+    FRAGMENT_CALL,
+    MESH_SHAPE,
+    NAMED_COMPUTATION,
+    NAMED_TENSOR,
+    name_of,
+    topology_of,
+)
 from mlir_sdy.mpmd.values import Topology
 from mlir_sdy.sdy import MeshOp
 from mlir_sdy.values import map_shardings, set_argument_attributes, set_result_attributes
@@ -31,11 +38,7 @@ from pyshardy.mpmd.options import Transfers
 from pyshardy.mpmd.passes.conflicts import REDUCTIONS, TRANSFERS
 from pyshardy.mpmd.passes.import_names import annotate_names
 from pyshardy.mpmd.passes.merging import NOT_ABSORBED
-from pyshardy.mpmd.passes.validating import (
-    changes_sharding,
-    copying_calls,
-    message_of,
-)
+from pyshardy.mpmd.passes.validating import changes_sharding, copying_calls, message_of
 from pyshardy.mpmd.pipelines import convert_shardings, export_pipeline, propagate, simplify
 from pyshardy.mpmd.plan import ExecutionPlan, UnitRecorder, execution_plan
 from pyshardy.mpmd.program import FragmentFunction, MpmdProgram
@@ -177,6 +180,9 @@ class Partitioning:
             remedy = "give 'topology' (--topology of sdy-mpmd), or see sdy.mpmd.trace"
             raise UsageError(error(f"{message}: {remedy}", place))
         assert topology_of(entries[0]) is not None, "it is an entry point"
+        if calls := operations_named({FRAGMENT_CALL}, entries[0]):
+            message = "the program is partitioned already: pass the one that it was made from"
+            raise UsageError(error(message, location_of(calls[0].location)))
         told = {
             name: told_by(entries[0], name) for name in (ASSIGNMENT, IN_MESHES, OUT_MESHES, KEPT)
         }

@@ -26,18 +26,10 @@ from pyshardy.display import Displayed, Table, bytes_of_text, counted, seconds_t
 from pyshardy.mpmd.boundaries import Boundaries, Chain, best_boundaries
 from pyshardy.mpmd.partitioning import partition
 from pyshardy.mpmd.passes.import_names import names_in_order
-from pyshardy.mpmd.passes.reshards import (
-    OpenTransfer,
-    ways_of,
-)
+from pyshardy.mpmd.passes.reshards import OpenTransfer, ways_of
 from pyshardy.mpmd.plan import FragmentCall, MeshTransfer
 from pyshardy.mpmd.program import MpmdProgram
-from pyshardy.mpmd.schedules.schedule import (
-    NamedSchedule,
-    WrittenSchedule,
-    listed,
-    read_schedule,
-)
+from pyshardy.mpmd.schedules.schedule import NamedSchedule, WrittenSchedule, listed, read_schedule
 from pyshardy.mpmd.schedules.units import Pipeline, SchedulingUnit
 from pyshardy.mpmd.simulator import simulate
 from pyshardy.mpmd.timeline import MeshTimeline

@@ -37,23 +37,6 @@ class Interval:
     end: Time
 
 
-@dataclass(frozen=True, slots=True)
-class Sending:
-    """The transfer of the value of a unit to another mesh.
-
-    Attributes:
-        unit: the unit that computes the value.
-        source: the number of the mesh that sends.
-        target: the number of the mesh that receives.
-        interval: the time during which it occupies the link.
-    """
-
-    unit: SchedulingUnit
-    source: int
-    target: int
-    interval: Interval
-
-
 @dataclass(frozen=True)
 class Simulation:
     """The times of all units and transfers.
@@ -61,12 +44,12 @@ class Simulation:
     Attributes:
         orders: the units of each mesh.
         intervals: the time of each unit.
-        sendings: the transfers, in the order of their starts.
+        sendings: the time of each transfer, by the unit of the value and the mesh that gets it.
     """
 
     orders: Orders
     intervals: dict[SchedulingUnit, Interval]
-    sendings: tuple[Sending, ...]
+    sendings: dict[tuple[SchedulingUnit, int], Interval]
 
     @cached_property
     def total(self) -> Time:
@@ -181,7 +164,7 @@ class _Simulator:
         self.events: list[tuple[Time, int, Callable[[Time], None]]] = []
         self.count = 0
         self.intervals: dict[SchedulingUnit, Interval] = {}
-        self.sendings: list[Sending] = []
+        self.sendings: dict[tuple[SchedulingUnit, int], Interval] = {}
 
     def run(self) -> Simulation:
         for mesh in range(len(self.orders)):
@@ -191,7 +174,7 @@ class _Simulator:
             act(now)
         if any(self.left):
             raise UsageError(error(f"the schedule never ends: {self._waiting()}"))
-        return Simulation(self.orders, self.intervals, tuple(self.sendings))
+        return Simulation(self.orders, self.intervals, self.sendings)
 
     def _at(self, time: Time, act: Callable[[Time], None]) -> None:
         self.count += 1
@@ -217,7 +200,7 @@ class _Simulator:
             start = max(now, self.free_links.get((mesh, target), now))
             arrival = start + (self.transfer(unit, mesh, target) if self.transfer else 0)
             self.free_links[mesh, target] = arrival
-            self.sendings.append(Sending(unit, mesh, target, Interval(start, arrival)))
+            self.sendings[unit, target] = Interval(start, arrival)
             self._at(arrival, lambda time, users=users: self._arrive(users, time))
             free = max(free, arrival)
         if self.blocking and free > now:
@@ -240,9 +223,7 @@ class _Simulator:
         for mesh, left in enumerate(self.left):
             if left:
                 absent = [each for each in self.inputs[left[0]] if each not in self.intervals]
-                told = ", ".join(f"{each} of {self._name_of(each)}" for each in absent)
+                names = (self.names[self.mesh_of[each]] for each in absent)
+                told = ", ".join(map("{} of {}".format, absent, names))
                 texts.append(f"mesh {self.names[mesh]} waits at {left[0]} for {told}")
         return "; ".join(texts)
-
-    def _name_of(self, unit: SchedulingUnit) -> str:
-        return self.names[self.mesh_of[unit]]

@@ -212,7 +212,9 @@ def _greatest(one: Size, other: Size, bounds: Bounds) -> Size | None:
 
 
 def _sign(size: Size, bounds: Bounds) -> Size | None:
-    return Size.of(1) if _is_less(Size.of(0), size, bounds) else None
+    if _is_less(Size.of(0), size, bounds):
+        return Size.of(1)
+    return Size.of(-1) if _is_less(size, Size.of(0), bounds) else size if size == 0 else None
 
 
 def _clamped(low: Size, size: Size, high: Size, bounds: Bounds) -> Size | None:

@@ -17,6 +17,12 @@
 // RUN: not sdy-mpmd %s.py:f 2>&1 | FileCheck %s --check-prefix=PYTHON
 // RUN: sdy-mpmd %s --assign=s0@m0,s1@m1 --advise --hardware=h100 | FileCheck %s --check-prefix=ADVISED
 // RUN: not sdy-run %s 2>&1 | FileCheck %s --check-prefix=OTHER
+// RUN: not sdy-explain %s 2>&1 | FileCheck %s --check-prefix=OTHER
+// RUN: sdy-opt %s '-mpmd-import-pipeline=name-to-mesh-assignment=s0@m0,s1@m1 infer-transfers=true' -o %t.mlir
+// RUN: sdy-translate %t.mlir --to=bytecode -o %t.bc
+// RUN: sdy-mpmd %t.bc --print-orders | FileCheck %s --check-prefix=REPORT
+// RUN: sdy-mpmd %s --assign=s0@m0,s1@m1 --emit=mpmd > %t.mlir
+// RUN: not sdy-mpmd %t.mlir 2>&1 | FileCheck %s --check-prefix=AGAIN
 
 // REPORT: 2 meshes, 2 fragments of 2 programs, 1 transfer of 32 bytes
 // REPORT: Schedule 1f1b
@@ -56,7 +62,10 @@
 // MESH: error: the topology has no mesh 'm2'
 // FORM: error: '--assign=s0': expected 'name@mesh', got 's0'
 // TOPOLOGY: error: '--topology=x:2': expected different names
-// OTHER: takes no program for several meshes (MPMD): use 'sdy.mpmd.partition'
+// OTHER-NOT: warning
+// OTHER: takes no program for several meshes (MPMD): use 'sdy-mpmd'
+// AGAIN-NOT: warning
+// AGAIN: error: the program is partitioned already: pass the one that it was made from
 
 #topology = #mpmd.topology<<"m0" : <["x"=2]>>, <"m1" : <["x"=2]>>>
 func.func @main(%w0: tensor<4xf32>, %w1: tensor<4xf32>, %x: tensor<4xf32>) -> tensor<4xf32> attributes {topology = #topology} {

@@ -159,7 +159,7 @@ def test_transfers_decide_between_schedules():
 def test_links_and_blocking():
     orders = read_schedule("gpipe").orders(Pipeline(2, 3))
     slow = simulate(orders, 2, lambda _: 1, lambda *_: 2)
-    sent = [(each.interval.start, each.interval.end) for each in slow.sendings if each.source == 0]
+    sent = [(each.start, each.end) for (unit, _), each in slow.sendings.items() if not unit.stage]
     assert sent == [(1, 3), (3, 5), (5, 7)]
     waiting = simulate(orders, 2, lambda _: 1, lambda *_: 2, blocking=True)
     assert [waiting.intervals[unit].start for unit in orders[0][:3]] == [0, 3, 6]

@@ -109,6 +109,8 @@ SIZES = {
     "x0": "maximum %n, %one",
     "1": "minimum %n, %one",
     "d1": "minimum %n, %two",
+    "-1": "sign %minus",
+    "0": "sign %zero",
 }
 
 
@@ -118,6 +120,8 @@ def test_sizes_that_are_computed(expression):
         f"""%n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x4xf32>) -> tensor<i32>
     %one = stablehlo.constant dense<1> : tensor<i32>
     %two = stablehlo.constant dense<2> : tensor<i32>
+    %minus = stablehlo.constant dense<-2> : tensor<i32>
+    %zero = stablehlo.constant dense<0> : tensor<i32>
     %m = stablehlo.{SIZES[expression]} : tensor<i32>
     %v = stablehlo.reshape %m : (tensor<i32>) -> tensor<1xi32>
     %0 = stablehlo.dynamic_iota %v, dim = 0 : (tensor<1xi32>) -> tensor<?xf32>""",
@@ -129,4 +133,4 @@ def test_sizes_that_are_computed(expression):
     (returned,) = list(block.operations)[-1].operands
     assert [str(each) for each in found.sizes(returned)] == [expression]
     places = [str(location_of(each.location)) for each in found.scalars.values()]
-    assert places == ["-:7:10"] * (expression == "d1")
+    assert places == ["-:9:10"] * (expression == "d1")

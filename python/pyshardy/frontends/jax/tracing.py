@@ -44,6 +44,7 @@ from pyshardy.irtools.functions import (
     must_stay,
     replace_by_body,
 )
+from pyshardy.irtools.named_values import argument_names, result_names
 from pyshardy.irtools.stablehlo_views import (
     FunctionView,
     callee_of,
@@ -197,9 +198,10 @@ def trace(
         entry = ir.SymbolTable(module.operation)["main"]
         signature = function_type_of(entry.operation)
         first = num_symbols(entry.operation)
+        names, of_results = argument_names(entry.operation, None), result_names(entry.operation)
         of_arguments = {first + index: sharding for index, sharding in ours_in.items()}
-        set_argument_shardings(entry, _behind_tokens(of_arguments, signature.inputs))
-        set_result_shardings(entry, _behind_tokens(ours_out, signature.results))
+        set_argument_shardings(entry, _behind_tokens(of_arguments, signature.inputs, names))
+        set_result_shardings(entry, _behind_tokens(ours_out, signature.results, of_results))
         verify(module)
     return module
 
@@ -388,11 +390,21 @@ def _donated(
 
 
 def _behind_tokens(
-    shardings: Mapping[int, TensorSharding], types: Sequence[ir.Type]
+    shardings: Mapping[int, TensorSharding], types: Sequence[ir.Type], names: Sequence[str | None]
 ) -> dict[int, TensorSharding]:
-    """Return shardings by position in a signature that begins with effect tokens."""
+    """Return shardings by position in a signature that begins with effect tokens.
+
+    Raises:
+        UsageError: a sharding has another rank than its argument or result.
+    """
     tokens = sum(map(is_token, types))
-    return {tokens + index: sharding for index, sharding in shardings.items()}
+    found = {tokens + index: sharding for index, sharding in shardings.items()}
+    for index, sharding in found.items():
+        if (rank := ir.RankedTensorType(types[index]).rank) != sharding.rank:
+            message = f"{names[index] or 'a value'} has {rank} dimensions, but its sharding"
+            advice = "give None for the others"
+            raise UsageError(error(f"{message} {sharding} has {sharding.rank}: {advice}"))
+    return found
 
 
 def _types_of(

@@ -296,7 +296,8 @@ class _Generalization:
         if ratio is not None:
             sides = [self._builder.convert(self._size(each), element) for each in ratio]
             return self._builder.binary("divide", *sides)
-        scaled = self._expressions.scaled(numbers)
+        is_float = isinstance(element, ir.FloatType)
+        scaled = self._expressions.scaled(numbers) if is_float else None
         if scaled is None:
             problem = f"a constant depends on the sizes: it is {numbers[0]} or {numbers[1]}"
             raise _refusal(operation, problem)

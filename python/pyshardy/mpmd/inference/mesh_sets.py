@@ -8,14 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from mlir_sdy.discardable import get_discardable, remove_discardable, set_discardable
 from mlir_sdy.host import ir
 from mlir_sdy.mpmd.attributes import attribute_of, value_of
-from mlir_sdy.mpmd.reading import (
-    ASSIGN,
-    CALL,
-    FRAGMENT,
-    TRANSFER,
-    UNASSIGN,
-    body_of,
-)
+from mlir_sdy.mpmd.reading import ASSIGN, CALL, FRAGMENT, TRANSFER, UNASSIGN, body_of
 from mlir_sdy.mpmd.values import MeshesWithOrigins, MeshWithOrigins
 from mlir_sdy.values import set_argument_attributes, set_result_attributes
 from pyshardy.irtools.stablehlo_views import FunctionView

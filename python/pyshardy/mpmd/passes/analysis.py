@@ -43,12 +43,7 @@ from pyshardy.mpmd.inference.mesh_sets import (
     write_sets_of_results,
 )
 from pyshardy.mpmd.inference.reductions import KINDS, annotate, annotation_of, sum_of_slices
-from pyshardy.mpmd.options import (
-    Constraints,
-    InferReductions,
-    NoEffect,
-    read_constraints,
-)
+from pyshardy.mpmd.options import Constraints, InferReductions, NoEffect, read_constraints
 from pyshardy.mpmd.rewriting.functions import (
     calls_by_callee,
     check_pairs,

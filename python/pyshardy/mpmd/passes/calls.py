@@ -37,11 +37,7 @@ from pyshardy.mpmd.rewriting.functions import (
     erase_results,
     mpmd_functions,
 )
-from pyshardy.mpmd.rewriting.regions import (
-    call_attributes,
-    negligible_producer,
-    with_call_values,
-)
+from pyshardy.mpmd.rewriting.regions import call_attributes, negligible_producer, with_call_values
 from pyshardy.pipeline import register_pass
 
 

@@ -153,15 +153,14 @@ class _Scheduler:
         if not numbers:
             return {}
         counters = [unit.microbatch for unit in self.units.values()]
-        first = min(counters)
-        pipeline = Pipeline(
-            len(self.meshes), max(counters) - first + 1, len(stages) if has_stages else 1
-        )
-        if has_stages and any(stage % len(self.meshes) != mesh for stage in stages):
+        first, meshes = min(counters), len(self.meshes)
+        last = max(unit.stage for unit in self.units.values()) if has_stages else 0
+        pipeline = Pipeline(meshes, max(counters) - first + 1, last // meshes + 1)
+        if has_stages and any(stage % meshes != mesh for stage in stages):
             told = ", ".join(map(str, sorted(stages)))
             message = (
                 f"mesh {self.meshes[mesh]} has the stages {told}, but schedule '{schedule}' needs "
-                f"every {len(self.meshes)}th stage from {mesh} on"
+                f"{mesh}, {mesh + meshes}, {mesh + 2 * meshes} and so on there"
             )
             raise PassError(error(message, location_of(self.function.location)))
         if schedule.splits_backward and all(unit.is_forward for unit in self.units.values()):

@@ -16,12 +16,7 @@ from mlir_sdy.mpmd.dialect import has_effects
 from mlir_sdy.mpmd.reading import FRAGMENT, body_of
 from mlir_sdy.traversal import terminator_of
 from pyshardy.irtools.functions import CallGraph, FreshNames, replace_by_body
-from pyshardy.irtools.stablehlo_views import (
-    FunctionView,
-    callee_of,
-    function_type_of,
-    symbol_name,
-)
+from pyshardy.irtools.stablehlo_views import FunctionView, callee_of, function_type_of, symbol_name
 from pyshardy.irtools.walks import operations_named
 
 _SHARED = "mpmd.shared_body"
