@@ -168,6 +168,13 @@ def of_export(failure: Exception, frame: Frame | None, result: SourceLocation | 
             "and strings, in tuples, lists or dictionaries"
         )
         return error(message, place or result)
+    if "mutating a non-functional tensor" in str(failure):
+        what = f"'{frame.expression}'" if frame and frame.expression else "the code"
+        message = (
+            f"{what} changes a tensor that the program doesn't have as an argument; register it as "
+            "a buffer of the model, or change it outside of the program"
+        )
+        return error(message, place)
     if "Constraints violated" in str(failure):
         return error(_violated(str(failure)), place)
     subject = f"'{frame.expression}' of the module" if frame and frame.expression else "the module"
@@ -300,7 +307,7 @@ def of_gradients(module: GraphModule) -> Diagnostic | None:
     PyTorch's graphs of them read the example inputs as constants.
     """
     for node in module.graph.nodes:
-        if name_of(node.target) == "_unwrap_for_grad":
+        if name_of(node.target) in ("_unwrap_for_grad", "_make_dual"):
             message = (
                 "the derivatives of torch.func, such as 'torch.func.grad' and 'torch.func.jvp', "
                 "have no graph in PyTorch that depends on the inputs; use torch.autograd.grad, or "

@@ -212,8 +212,7 @@ def _export(
     *,
     is_differentiated: bool,
 ) -> ExportedProgram:
-    if not isinstance(module, torch.nn.Module):
-        raise UsageError(error(f"expected a torch.nn.Module, got: {type(module).__name__}"))
+    check_module(module)
     calls = kept_calls() if is_differentiated else without_derivatives()
     with (
         failures_of_user(module),
@@ -236,6 +235,20 @@ def _export(
         if is_differentiated:
             attach_calls(program.graph_module)
         return program
+
+
+def check_module(module: Any) -> None:
+    """Check that a value is a module whose code can be traced.
+
+    Raises:
+        UsageError: it is something else, or a module of TorchScript.
+    """
+    got = type(module).__name__
+    if isinstance(module, torch.jit.ScriptModule):
+        message = f"'{got}' of TorchScript has no code to trace; give the module it was made from"
+        raise UsageError(error(message))
+    if not isinstance(module, torch.nn.Module):
+        raise UsageError(error(f"expected a torch.nn.Module, got: {got}"))
 
 
 @contextlib.contextmanager
