@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Functions and hooks for autograd count in traced programs, or are refused with their line."""
 
+import contextlib
 import copy
 
 import pytest
@@ -337,6 +338,16 @@ def test_forces_of_a_potential():
         torch.testing.assert_close(torch.as_tensor(changed[name]), buffer)
 
 
+def test_checkpoints_enter_their_contexts():
+    def contexts():
+        return torch.autocast("cpu", torch.bfloat16), contextlib.nullcontext()
+
+    def checkpointed(model, x):
+        return model.b(checkpoint(model.a, x, use_reentrant=False, context_fn=contexts).float())
+
+    assert "bf16" in str(step_of(Model(checkpointed)).module)
+
+
 class Recurrent(nn.Module):
     def __init__(self):
         super().__init__()
@@ -357,9 +368,9 @@ class Normalized(nn.Module):
 
 
 class Table(nn.Module):
-    def __init__(self):
+    def __init__(self, **options):
         super().__init__()
-        self.table = nn.Embedding(10, 8, scale_grad_by_freq=True)
+        self.table = nn.Embedding(10, 8, **options)
 
     def forward(self, x):
         return self.table(x).square().sum()
@@ -372,7 +383,8 @@ class Table(nn.Module):
         (lambda: Normalized(0), torch.ones(5, 4)),
         (lambda: Normalized(1), torch.ones(5, 4)),
         (lambda: Normalized(None), torch.ones(5, 4)),
-        (Table, torch.tensor([1, 1, 3])),
+        (lambda: Table(scale_grad_by_freq=True), torch.tensor([1, 1, 3])),
+        (lambda: Table(sparse=True), torch.tensor([1, 1, 3])),
     ],
 )
 def test_layers(make, x):

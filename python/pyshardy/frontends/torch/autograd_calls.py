@@ -37,6 +37,7 @@ from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing
 from torch.fx.node import has_side_effect
 from torch.utils import _pytree as pytree
 from torch.utils import checkpoint
+from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.hooks import BackwardHook
 
 from mlir_sdy.diagnostics import UsageError, error
@@ -289,6 +290,7 @@ def kept_calls() -> Iterator[Replacements]:
                 (block, "__exit__", _saving(block, "__exit__")),
                 (torch.autograd.graph, "_get_grad_fn_or_grad_acc", _refuse_hooks_on_functions),
                 (checkpoint, "_checkpoint_without_reentrant_generator", _checkpointed),
+                (torch.amp.GradScaler, "scale", _scale),
             ):
                 stack.enter_context(replaced_attribute(owner, name, replacement))
             yield _replacements()
@@ -361,9 +363,25 @@ def _apply(cls: Any, *args: Any) -> Any:
     return _kept(named, *args, referring=cls)
 
 
-def _checkpointed(*_: Any, **__: Any) -> Iterator[None]:
+def _checkpointed(
+    _function: Any, _preserves: bool, contexts: Callable[[], Any], *_: Any, **__: Any
+) -> Iterator[None]:
     """Run a checkpoint without hooks that keep tensors; the graph has no recomputation."""
-    yield
+    context, _of_recomputation = contexts()
+    # A mode for operations chooses which tensors are kept.
+    with contextlib.nullcontext() if isinstance(context, TorchDispatchMode) else context:
+        yield
+
+
+def _scale(self: Any, outputs: Any) -> Any:
+    if self.is_enabled():
+        message = (
+            "'GradScaler' changes its scale by the values of gradients, which a program can't; use "
+            "bfloat16, which needs no scale, or multiply the loss by a number, and divide the "
+            "gradients by it in 'before_step'"
+        )
+        raise UsageError(error(message))
+    return outputs
 
 
 def _register_hook(tensor: torch.Tensor, hook: Callable[..., Any]) -> _HookHandle:
