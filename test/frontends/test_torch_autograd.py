@@ -7,6 +7,7 @@ import copy
 import pytest
 import torch
 from torch import nn
+from torch.func import functional_call, grad, jacfwd, jacrev, jvp, vjp
 from torch.utils.checkpoint import checkpoint
 
 import pyshardy as sdy
@@ -184,6 +185,32 @@ def with_jacobian(model, x):
     return model.b(x) + torch.autograd.functional.jacobian(inner, x, create_graph=True).sum()
 
 
+def with_gradients_of_samples(model, x):
+    """Also of a hidden value, and of weights."""
+    hidden = model.a(x)
+    weights = dict(model.b.named_parameters())
+
+    def loss(weights, sample, scale):
+        return functional_call(model.b, weights, (sample * scale,)).square().sum()
+
+    of_weights = torch.vmap(grad(loss), in_dims=(None, 0, 0))(weights, hidden, x)
+    return of_weights["weight"].sum(2) + grad(lambda t: (model.b(t) * hidden).sin().sum())(hidden)
+
+
+def with_transforms(model, x):
+    value, pull = vjp(model.a, x)
+    inner = lambda t: torch.tanh(model.a(t))  # noqa: E731
+    derivatives = torch.vmap(jacrev(inner))(x).sum(2) + torch.vmap(jacfwd(inner))(x).sum(1)
+    return model.b(pull(value)[0] + jvp(inner, (x,), (value,))[1]) + derivatives
+
+
+def with_new_tensors_that_require_gradients(model, x):
+    first, second = torch.zeros(8, 4, requires_grad=True), torch.tensor(2.0, requires_grad=True)
+    output = model.a(x + first).sin() * second
+    gradients = torch.autograd.grad(output.sum(), (first, second), create_graph=True)
+    return model.b(output) + gradients[0] * gradients[1]
+
+
 def without_gradient_in_part(model, x):
     with torch.no_grad():
         fixed = model.a(x)
@@ -218,6 +245,9 @@ TRAINED = {
     "saved tensors": Model(with_rounded_saved_tensors),
     "gradient penalty": Model(with_gradient_penalty),
     "jacobian": Model(with_jacobian),
+    "gradients of samples": Model(with_gradients_of_samples),
+    "transforms": Model(with_transforms),
+    "new tensors": Model(with_new_tensors_that_require_gradients),
     "partly without gradient": Model(without_gradient_in_part),
     "checkpoint": Model(lambda m, x: m.b(checkpoint(m.a, x, use_reentrant=False))),
     "nested checkpoints": Model(

@@ -43,6 +43,7 @@ from torch.utils.hooks import BackwardHook
 from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.frontends.torch.dtensors import is_distributed
 from pyshardy.frontends.torch.replacing import Replacements, replaced_attribute
+from pyshardy.frontends.torch.transforms import DERIVATIVES, kept_transforms
 
 _INLINED = (
     "torch._",
@@ -165,7 +166,8 @@ def call_of(node: Node) -> AutogradCall | None:
 def _operation() -> Any:
     """Register the operation, whose results require a gradient if a tensor does."""
     name = "pyshardy::autograd_call"
-    torch.library.define(name, "(int call, Tensor[] tensors) -> Tensor[]")
+    tag = torch.Tag.nondeterministic_seeded  # PyTorch computes other operations on numbers at once
+    torch.library.define(name, "(int call, Tensor[] tensors) -> Tensor[]", tags=(tag,))
 
     def example(call: int, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
         return _CALLS[call].example(tensors)
@@ -245,8 +247,15 @@ def _references(root: Any) -> list[torch.Tensor]:
 _MOST_OBJECTS = 10_000
 
 
-def note_exported(result: Any) -> None:
-    """Mark the tensors of a trace, so that they are known when the graph is differentiated."""
+def note_exported(result: Any, requires_grad: bool | None = None) -> None:
+    """Mark the tensors of a trace, so that they are known when the graph is differentiated.
+
+    Args:
+        result: the result of a function.
+        requires_grad: whether it is a new tensor that requires a gradient.
+    """
+    if requires_grad and isinstance(result, FakeTensor):
+        _requires_grad(result)
     for leaf in (result,) if isinstance(result, FakeTensor) else pytree.tree_leaves(result):
         if isinstance(leaf, FakeTensor):
             setattr(leaf, _MARK, True)
@@ -291,6 +300,7 @@ def kept_calls() -> Iterator[Replacements]:
                 (torch.autograd.graph, "_get_grad_fn_or_grad_acc", _refuse_hooks_on_functions),
                 (checkpoint, "_checkpoint_without_reentrant_generator", _checkpointed),
                 (torch.amp.GradScaler, "scale", _scale),
+                *kept_transforms(_kept),
             ):
                 stack.enter_context(replaced_attribute(owner, name, replacement))
             yield _replacements()
@@ -322,7 +332,10 @@ def without_derivatives() -> Iterator[Replacements]:
     def refuse(*_: Any, **__: Any) -> NoReturn:
         raise NeedsDerivativesError
 
-    yield {torch.autograd.grad: (_is_no_transform, refuse), **_refused()}
+    with contextlib.ExitStack() as stack:
+        for owner, name in DERIVATIVES:
+            stack.enter_context(replaced_attribute(owner, name, refuse))
+        yield {torch.autograd.grad: (_is_no_transform, refuse), **_refused()}
 
 
 def _replacements() -> Replacements:

@@ -302,16 +302,12 @@ def of_tensors(module: GraphModule) -> Diagnostic | None:
 
 
 def of_gradients(module: GraphModule) -> Diagnostic | None:
-    """Return the error for the first derivative that a module computes by `torch.func`.
-
-    PyTorch's graphs of them read the example inputs as constants.
-    """
+    """Return the error for the first derivative of which PyTorch has exported parts only."""
     for node in module.graph.nodes:
         if name_of(node.target) in ("_unwrap_for_grad", "_make_dual"):
             message = (
-                "the derivatives of torch.func, such as 'torch.func.grad' and 'torch.func.jvp', "
-                "have no graph in PyTorch that depends on the inputs; use torch.autograd.grad, or "
-                "sdy.torch.trace_training"
+                "the derivatives of 'torch.autograd.forward_ad', and of exported programs, are not "
+                "in the graph of PyTorch; trace a module that uses torch.func.jvp"
             )
             return error(message, _place(node))
     return None

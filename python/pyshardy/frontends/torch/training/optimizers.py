@@ -211,7 +211,7 @@ def make_step(
             states[parameter][STEP] = step.double()
         try:
             type(copy).step(copy)
-        except Exception as failure:
+        except RuntimeError as failure:
             if not is_data_dependence(failure) or not type(copy).__module__.startswith("torch."):
                 raise
             message = f"the step of '{type(copy).__name__}' depends on the values of tensors"
