@@ -130,6 +130,16 @@ def test_statistics_of_normalizations(kind):
         torch.testing.assert_close(torch.from_numpy(changed[name]), getattr(eager, name))
 
 
+@pytest.mark.parametrize("inputs", [(X, X), (X[1:], X[:-1])])
+def test_inputs_that_share_changing_memory_are_refused(inputs):
+    class Changing(nn.Module):
+        def forward(self, x, y):
+            return x.add_(1), y * 1
+
+    with pytest.raises(UsageError, match="the inputs 'x' and 'y' share memory, which changes"):
+        sdy.torch.trace(Changing(), *inputs)
+
+
 def test_operation_that_pytorch_cannot_replace():
     class Filling(nn.Module):
         def forward(self, x):

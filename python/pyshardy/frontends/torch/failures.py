@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _REFUSED = re.compile(r"failed to legalize operation '(?P<operation>torch\.[\w.]+)'")
 _RETURNED = re.compile(r"Found <class '(?P<type>[^']+)'> in output")
+_GIVEN = re.compile(r"Unsupported input type <class '(?P<type>[^']+)'>")
 _FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+)')
 
 
@@ -168,6 +169,12 @@ def of_export(failure: Exception, frame: Frame | None, result: SourceLocation | 
             "and strings, in tuples, lists or dictionaries"
         )
         return error(message, place or result)
+    if given := _GIVEN.match(str(failure)):
+        message = (
+            f"an input has the type '{given['type']}'; give tensors, numbers and strings, in "
+            "tuples, lists or dictionaries, and make others attributes of the module"
+        )
+        return error(message)
     if "mutating a non-functional tensor" in str(failure):
         what = f"'{frame.expression}'" if frame and frame.expression else "the code"
         message = (
@@ -289,6 +296,9 @@ def of_tensors(module: GraphModule) -> Diagnostic | None:
                 what, advice = "a sparse tensor", KEEP_DENSE
             elif value.dtype is torch.complex32:
                 what, advice = "a tensor of complex32", "convert it to complex64"
+            elif str(value.dtype).removeprefix("torch.").startswith(_WITHOUT_CONVERSION):
+                what = f"a tensor of {str(value.dtype).removeprefix('torch.')}"
+                advice = "PyTorch's importer takes no such type, so convert it before the module"
             else:
                 continue
             subject = (
@@ -311,6 +321,9 @@ def of_gradients(module: GraphModule) -> Diagnostic | None:
             )
             return error(message, _place(node))
     return None
+
+
+_WITHOUT_CONVERSION = "uint16", "uint64", "int4", "float4", "bits", "uint1", "uint2", "uint4"
 
 
 def _refusal(node: Node, failure: Exception) -> Diagnostic:

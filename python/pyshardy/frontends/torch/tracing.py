@@ -108,6 +108,7 @@ def trace(
         VerificationError: a sharding is invalid on the mesh.
     """
     start_conversion()
+    _check_inputs(args, kwargs)
     given: tuple[Any, Any] = as_trees((args, dict(kwargs or {})))
     layouts = Layouts.of(module, given, mesh)
     with kept_local_maps(layouts):
@@ -127,6 +128,24 @@ def trace(
         verify(imported)
     tree = program.call_spec
     return TracedModule(imported, signature, tree.in_spec, tree.out_spec)
+
+
+def _check_inputs(args: tuple[Any, ...], kwargs: Any) -> None:
+    """Check that inputs are values that a program can have.
+
+    Raises:
+        UsageError: keyword inputs aren't a mapping; an input is a module, nested or quantized.
+    """
+    if kwargs is not None and not isinstance(kwargs, Mapping):
+        got = type(kwargs).__name__
+        raise UsageError(error(f"'kwargs' must have inputs by their names, got: {got}"))
+    for leaf in pytree.tree_leaves((args, kwargs)):
+        if isinstance(leaf, torch.nn.Module):
+            message = f"an input is a module, '{type(leaf).__name__}'"
+            raise UsageError(error(f"{message}; make it an attribute of the traced module"))
+        if isinstance(leaf, torch.Tensor) and (leaf.is_nested or leaf.is_quantized):
+            kind, way = ("nested", "pad it") if leaf.is_nested else ("quantized", "dequantize it")
+            raise UsageError(error(f"an input is a {kind} tensor, which has no conversion; {way}"))
 
 
 def _imported(
@@ -267,12 +286,12 @@ def failures_of_user(module: torch.nn.Module) -> Iterator[None]:
 
 
 def _with_distinct_tensors(inputs: Any) -> Any:
-    """Replace repeated tensors in a tree by copies; PyTorch takes all for the last one."""
+    """Replace repeated tensors in a tree by views; PyTorch takes all for the last one."""
     seen: set[int] = set()
 
     def distinct(leaf: Any) -> Any:
         if isinstance(leaf, torch.Tensor) and id(leaf) in seen:
-            return leaf.detach().clone().requires_grad_(leaf.requires_grad)
+            return leaf.detach().requires_grad_(leaf.requires_grad)
         seen.add(id(leaf))
         return leaf
 
