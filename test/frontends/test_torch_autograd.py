@@ -314,7 +314,13 @@ def with_hook_of_several(model, x):
     return model.b(hidden)
 
 
+def with_packing(model, x):
+    nn.utils.rnn.pack_padded_sequence(x, [4] * 8, batch_first=True)
+    return model.b(x)
+
+
 REFUSED = {
+    "packed sequences": (with_packing, None, "give layers padded ones"),
     "a change in place": (lambda m, x: m.b(Doubled.apply(m.a(x))), None, "'Doubled' changes its"),
     "backward": (with_backward, None, "use torch.autograd.grad"),
     "a hook that needs values": (with_hook_of_values, None, r"'g.sum\(\) > 0' needs the values"),
@@ -397,6 +403,15 @@ class Normalized(nn.Module):
         return self.layer(x).square().sum()
 
 
+class Averaged(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8, momentum=None))
+
+    def forward(self, x):
+        return self.layers(x).cos().sum()
+
+
 class Table(nn.Module):
     def __init__(self, **options):
         super().__init__()
@@ -410,6 +425,7 @@ class Table(nn.Module):
     ("make", "x"),
     [
         (Recurrent, torch.ones(2, 2, 4)),
+        (Averaged, torch.arange(8.0).reshape(2, 4)),
         (lambda: Normalized(0), torch.ones(5, 4)),
         (lambda: Normalized(1), torch.ones(5, 4)),
         (lambda: Normalized(None), torch.ones(5, 4)),

@@ -118,9 +118,11 @@ def test_arguments_that_change(change):
         torch.testing.assert_close(torch.from_numpy(first), expected.total)
 
 
-@pytest.mark.parametrize("kind", [nn.InstanceNorm1d, nn.BatchNorm1d])
-def test_statistics_of_normalizations(kind):
-    traced_module, eager = (kind(3, track_running_stats=True, momentum=0.3) for _ in range(2))
+@pytest.mark.parametrize(
+    ("kind", "momentum"), [(nn.InstanceNorm1d, 0.3), (nn.BatchNorm1d, 0.3), (nn.BatchNorm1d, None)]
+)
+def test_statistics_of_normalizations(kind, momentum):
+    traced_module, eager = (kind(3, track_running_stats=True, momentum=momentum) for _ in range(2))
     x = torch.randn(4, 3, 5, generator=torch.Generator().manual_seed(0)) + 2
     traced = sdy.torch.trace(traced_module, x)
     results = run_unpartitioned(traced.module, traced.inputs(x))

@@ -8,11 +8,12 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.export import ExportedProgram
+from torch.nn.modules.batchnorm import _BatchNorm
 from torch.utils import _pytree as pytree
 
 from mlir_sdy.diagnostics import PassError, UsageError, emit, error, remark
@@ -236,6 +237,8 @@ def _export(
     with (
         failures_of_user(module),
         stage("exporting the module by PyTorch"),
+        # Before any function wraps the 'forward' of the module.
+        replaced_attribute(_BatchNorm, "forward", _cumulative(_BatchNorm.forward)),
         as_global(module, (args, kwargs)) as given,
         weights_on_cpu(module, _with_distinct_tensors(given)) as inputs,
         calls as replaced,
@@ -246,6 +249,7 @@ def _export(
         static_functions(module, replaced, note_exported if is_differentiated else None) as caller,
         dense_flex_attention(),
         replaced_attribute(torch, "instance_norm", _instance_norm),
+        replaced_attribute(torch._VF, "_pack_padded_sequence", _refuse_packing),
         replaced_attribute(torch.Tensor, "fill_diagonal_", _fill_diagonal),
         light_stacks(caller),
         light_graphs(),
@@ -360,6 +364,30 @@ def _instance_norm(
     return torch.ops.aten.instance_norm(
         input, *statistics, use_input_stats, momentum, eps, cudnn_enabled
     )
+
+
+def _cumulative(forward: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a normalization that also averages over all batches, for `momentum=None`."""
+
+    def normalize(self: Any, x: torch.Tensor) -> torch.Tensor:
+        is_cumulative = self.training and self.track_running_stats and self.momentum is None
+        if not is_cumulative or self.num_batches_tracked is None:
+            return forward(self, x)
+        averages = {name: self._buffers[name] for name in ("running_mean", "running_var")}
+        self._buffers.update({name: each.clone() for name, each in averages.items()})
+        with replaced_attribute(self, "momentum", 1.0):
+            result = forward(self, x)
+        for name, average in averages.items():  # which autograd doesn't need any more
+            average.add_((self._buffers[name] - average) / self.num_batches_tracked)
+        self._buffers.update(averages)
+        return result
+
+    return normalize
+
+
+def _refuse_packing(*_: Any) -> NoReturn:
+    message = "packed sequences have no conversion; give layers padded ones, and mask their results"
+    raise UsageError(error(message))
 
 
 def _fill_diagonal(self: torch.Tensor, fill_value: float, wrap: bool = False) -> torch.Tensor:
