@@ -349,6 +349,29 @@ def test_refusals(name):
         assert caught.value.diagnostics[0].location.filename == __file__
 
 
+class Sine(torch.autograd.Function):
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x):
+        return x.sin()
+
+    @staticmethod
+    def setup_context(ctx, inputs, _):
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient * ctx.saved_tensors[0].cos()
+
+
+def test_functions_inside_of_vmap():
+    model = Model(lambda m, x: torch.vmap(Sine.apply)(m.a(x)))
+    traced = sdy.torch.trace(model, X)
+    results = run_unpartitioned(traced.module, traced.inputs(X), "xla", FAST)
+    torch.testing.assert_close(traced.outputs(results), model(X).detach())
+
+
 def test_forces_of_a_potential():
     """Derivatives inside of `forward`, for inference."""
 

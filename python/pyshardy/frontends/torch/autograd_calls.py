@@ -333,7 +333,8 @@ def without_derivatives() -> Iterator[Replacements]:
         raise NeedsDerivativesError
 
     with contextlib.ExitStack() as stack:
-        for owner, name in DERIVATIVES:
+        # The last one is a function for autograd inside of 'vmap'.
+        for owner, name in (*DERIVATIVES, (functions, "custom_function_call")):
             stack.enter_context(replaced_attribute(owner, name, refuse))
         yield {torch.autograd.grad: (_is_no_transform, refuse), **_refused()}
 
