@@ -100,7 +100,7 @@ BUDGETS = {
     "drawing": 1_040,
     "dynamic": 1_870,
     "explain": 6_665,
-    "frontends": 17_855,
+    "frontends": 17_860,
     "irtools": 4_455,
     "local_program": 1_360,
     "lsp": 1_855,

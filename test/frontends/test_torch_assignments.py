@@ -170,6 +170,17 @@ def test_inference_mode_has_no_gradients():
     check_step(Inferring(), Inferring())
 
 
+@pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode])
+def test_modes_without_gradients_around_the_trace(mode):
+    model, optimizer = nn.Linear(3, 3), "sgd"
+    with mode():
+        traced = sdy.torch.trace(model, X)
+        step = sdy.torch.trace_training(model, mse, X, TARGET, optimizer=optimizer)
+    results = run_unpartitioned(traced.module, traced.inputs(X), "jit")
+    torch.testing.assert_close(traced.outputs(results), model(X).detach())
+    assert "weight" in step.results
+
+
 def test_autocast_around_the_trace():
     module = nn.Sequential(nn.Linear(3, 3), nn.Softmax(1))
     with torch.autocast("cpu", dtype=torch.bfloat16):

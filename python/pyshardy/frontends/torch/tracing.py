@@ -70,6 +70,7 @@ from pyshardy.pipeline.collection import collection_paused
 
 
 @collection_paused()
+@torch.inference_mode(False)  # where 'torch.export' fails; this also enables gradients
 def trace(
     module: torch.nn.Module | ExportedProgram,
     *args: Any,

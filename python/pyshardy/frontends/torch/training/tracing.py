@@ -215,6 +215,7 @@ def _part(by_name: Mapping[str, Value], prefix: str, *, is_state: bool) -> dict[
 
 
 @collection_paused()
+@torch.inference_mode(False)  # which also enables gradients
 def trace_training(
     model: torch.nn.Module,
     loss: Loss | None,
