@@ -370,14 +370,14 @@ def _instance_norm(
 def _cumulative(forward: Callable[..., Any]) -> Callable[..., Any]:
     """Return a normalization that also averages over all batches, for `momentum=None`."""
 
-    def normalize(self: Any, x: torch.Tensor) -> torch.Tensor:
+    def normalize(self: Any, input: torch.Tensor) -> torch.Tensor:
         is_cumulative = self.training and self.track_running_stats and self.momentum is None
         if not is_cumulative or self.num_batches_tracked is None:
-            return forward(self, x)
+            return forward(self, input)
         averages = {name: self._buffers[name] for name in ("running_mean", "running_var")}
         self._buffers.update({name: each.clone() for name, each in averages.items()})
         with replaced_attribute(self, "momentum", 1.0):
-            result = forward(self, x)
+            result = forward(self, input)
         for name, average in averages.items():  # which autograd doesn't need any more
             average.add_((self._buffers[name] - average) / self.num_batches_tracked)
         self._buffers.update(averages)
