@@ -302,6 +302,13 @@ def imported_from_torch(
             else:
                 super()._import_hop(loc, node, hop)
 
+        def _import_argument(
+            self, loc: ir.Location, arg: Any, expected_jit_type: Any = None
+        ) -> ir.Value:
+            if (arg, 0) in self._v:  # the importer would make a constant for each use
+                return self.resolve_node_value(arg)
+            return super()._import_argument(loc, arg, expected_jit_type)
+
         def _import_as_call(self, loc: ir.Location, node: Any) -> None:
             operands = [self._import_argument(loc, one) for one in tensor_arguments(node)]
             values: Any = node.meta["val"]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
+from torch.autograd import forward_ad
 from torch.fx.proxy import TracerBase
 from torch.utils import _pytree
 
@@ -216,6 +217,47 @@ def test_trees_of_inputs_and_outputs():
         traced.inputs(named)
 
 
+def test_keyword_inputs_in_any_order():
+    class Model(nn.Module):
+        def forward(self, **named):
+            return named["a"] - named["b"]
+
+    a, b = torch.ones(4), torch.arange(4.0)
+    traced = sdy.torch.trace(Model(), kwargs={"a": a, "b": b})
+    arrays = run_unpartitioned(traced.module, traced.inputs(b=b, a=a))
+    assert torch.equal(traced.outputs(arrays), a - b)
+
+
+@pytest.mark.parametrize(
+    "x", [torch.ones(4).to(torch.float8_e5m2), (1j * torch.ones(2)).conj().imag]
+)
+def test_tensors_that_numpy_lacks(x):
+    traced = sdy.torch.trace(function(torch.clone), x)
+    arrays = run_unpartitioned(traced.module, traced.inputs(x), "xla")
+    torch.testing.assert_close(traced.outputs(arrays), x)
+
+
+WRONG_INPUTS = {
+    "module": (nn.ReLU(), "an input is a module, 'ReLU'"),
+    "nested": (torch.nested.nested_tensor([torch.ones(1)]), "nested tensor, .*; pad it"),
+    "quantized": (
+        torch.quantize_per_tensor(torch.ones(1), 0.1, 0, torch.qint8),
+        "quantized tensor, .*; dequantize it",
+    ),
+    "array": (np.ones(1), "an input has the type 'numpy.ndarray'; give tensors"),
+    "integers": (torch.ones(1).to(torch.uint16), "tensor of uint16, .*convert it before"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_INPUTS)
+def test_inputs_without_a_conversion(name):
+    given, message = WRONG_INPUTS[name]
+    with pytest.raises((PassError, UsageError), match=message):
+        sdy.torch.trace(function(torch.clone), given)
+    with pytest.raises(UsageError, match="'kwargs' must have inputs by their names, got: list"):
+        sdy.torch.trace(function(torch.clone), kwargs=[given])
+
+
 def test_what_is_no_tensor_is_fixed():
     class Model(nn.Module):
         def forward(self, x, count, extra=None):
@@ -313,9 +355,9 @@ REFUSED = {
     "a decision": (lambda x: x if x.sum() > 0 else -x, UsageError, "use torch.where, torch.cond"),
     "equality": (lambda x: x + torch.equal(x, x), UsageError, "'aten.equal' takes a number out"),
     "a derivative": (
-        torch.func.jacrev(torch.sum),
+        lambda x: forward_ad.dual_level()(forward_ad.make_dual)(x, x),
         PassError,
-        "such as 'torch.func.grad' .*use torch.autograd.grad",
+        "'torch.autograd.forward_ad', .*uses torch.func.jvp",
     ),
     "no conversion": (
         torch.special.airy_ai,

@@ -72,6 +72,7 @@ class Changing(nn.Module):
         self.register_buffer("total", torch.zeros(3))
         self.register_buffer("same", self.total)
         self.part, self.constant, self.count = self.total[:2], torch.ones(3), 0
+        self.history, self.counts = [], {"calls": [0]}
         self.change = change
 
     def forward(self, x):
@@ -96,6 +97,11 @@ def counted(module, x):
     module.constant = module.constant + x[0]
 
 
+def listed(module, x):
+    module.history.append(x)
+    module.counts["calls"][0] += 1
+
+
 def together(module, _):
     module.total.add_(1)
 
@@ -113,13 +119,17 @@ def test_refused_changes(change, message):
         sdy.torch.trace(Changing(change), X)
 
 
-def test_attributes_that_the_program_leaves():
-    module = Changing(counted)
+@pytest.mark.parametrize(
+    ("change", "changed"),
+    [(counted, "'constant', 'count'"), (listed, "'history', 'counts['calls'][0]'")],
+)
+def test_attributes_that_the_program_leaves(change, changed):
+    module = Changing(change)
     with collect() as diagnostics:
         sdy.torch.trace(module, X)
     (diagnostic,) = diagnostics
-    assert "changes 'constant', 'count' in each call, and the program doesn't" in str(diagnostic)
-    assert module.count == 0
+    assert f"changes {changed} in each call, and the program doesn't" in str(diagnostic)
+    assert (module.count, module.history, module.counts) == (0, [], {"calls": [0]})
 
 
 def test_buffer_of_two_names():
@@ -158,6 +168,17 @@ class Inferring(nn.Module):
 
 def test_inference_mode_has_no_gradients():
     check_step(Inferring(), Inferring())
+
+
+@pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode])
+def test_modes_without_gradients_around_the_trace(mode):
+    model, optimizer = nn.Linear(3, 3), "sgd"
+    with mode():
+        traced = sdy.torch.trace(model, X)
+        step = sdy.torch.trace_training(model, mse, X, TARGET, optimizer=optimizer)
+    results = run_unpartitioned(traced.module, traced.inputs(X), "jit")
+    torch.testing.assert_close(traced.outputs(results), model(X).detach())
+    assert "weight" in step.results
 
 
 def test_autocast_around_the_trace():

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Functions and hooks for autograd count in traced programs, or are refused with their line."""
 
+import contextlib
 import copy
 
 import pytest
 import torch
 from torch import nn
+from torch.func import functional_call, grad, jacfwd, jacrev, jvp, vjp
 from torch.utils.checkpoint import checkpoint
 
 import pyshardy as sdy
@@ -183,6 +185,32 @@ def with_jacobian(model, x):
     return model.b(x) + torch.autograd.functional.jacobian(inner, x, create_graph=True).sum()
 
 
+def with_gradients_of_samples(model, x):
+    """Also of a hidden value, and of weights."""
+    hidden = model.a(x)
+    weights = dict(model.b.named_parameters())
+
+    def loss(weights, sample, scale):
+        return functional_call(model.b, weights, (sample * scale,)).square().sum()
+
+    of_weights = torch.vmap(grad(loss), in_dims=(None, 0, 0))(weights, hidden, x)
+    return of_weights["weight"].sum(2) + grad(lambda t: (model.b(t) * hidden).sin().sum())(hidden)
+
+
+def with_transforms(model, x):
+    value, pull = vjp(model.a, x)
+    inner = lambda t: torch.tanh(model.a(t))  # noqa: E731
+    derivatives = torch.vmap(jacrev(inner))(x).sum(2) + torch.vmap(jacfwd(inner))(x).sum(1)
+    return model.b(pull(value)[0] + jvp(inner, (x,), (value,))[1]) + derivatives
+
+
+def with_new_tensors_that_require_gradients(model, x):
+    first, second = torch.zeros(8, 4, requires_grad=True), torch.tensor(2.0, requires_grad=True)
+    output = model.a(x + first).sin() * second
+    gradients = torch.autograd.grad(output.sum(), (first, second), create_graph=True)
+    return model.b(output) + gradients[0] * gradients[1]
+
+
 def without_gradient_in_part(model, x):
     with torch.no_grad():
         fixed = model.a(x)
@@ -217,6 +245,9 @@ TRAINED = {
     "saved tensors": Model(with_rounded_saved_tensors),
     "gradient penalty": Model(with_gradient_penalty),
     "jacobian": Model(with_jacobian),
+    "gradients of samples": Model(with_gradients_of_samples),
+    "transforms": Model(with_transforms),
+    "new tensors": Model(with_new_tensors_that_require_gradients),
     "partly without gradient": Model(without_gradient_in_part),
     "checkpoint": Model(lambda m, x: m.b(checkpoint(m.a, x, use_reentrant=False))),
     "nested checkpoints": Model(
@@ -283,7 +314,13 @@ def with_hook_of_several(model, x):
     return model.b(hidden)
 
 
+def with_packing(model, x):
+    nn.utils.rnn.pack_padded_sequence(x, [4] * 8, batch_first=True)
+    return model.b(x)
+
+
 REFUSED = {
+    "packed sequences": (with_packing, None, "give layers padded ones"),
     "a change in place": (lambda m, x: m.b(Doubled.apply(m.a(x))), None, "'Doubled' changes its"),
     "backward": (with_backward, None, "use torch.autograd.grad"),
     "a hook that needs values": (with_hook_of_values, None, r"'g.sum\(\) > 0' needs the values"),
@@ -312,6 +349,29 @@ def test_refusals(name):
         assert caught.value.diagnostics[0].location.filename == __file__
 
 
+class Sine(torch.autograd.Function):
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x):
+        return x.sin()
+
+    @staticmethod
+    def setup_context(ctx, inputs, _):
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient * ctx.saved_tensors[0].cos()
+
+
+def test_functions_inside_of_vmap():
+    model = Model(lambda m, x: torch.vmap(Sine.apply)(m.a(x)))
+    traced = sdy.torch.trace(model, X)
+    results = run_unpartitioned(traced.module, traced.inputs(X), "xla", FAST)
+    torch.testing.assert_close(traced.outputs(results), model(X).detach())
+
+
 def test_forces_of_a_potential():
     """Derivatives inside of `forward`, for inference."""
 
@@ -337,6 +397,16 @@ def test_forces_of_a_potential():
         torch.testing.assert_close(torch.as_tensor(changed[name]), buffer)
 
 
+def test_checkpoints_enter_their_contexts():
+    def contexts():
+        return torch.autocast("cpu", torch.bfloat16), contextlib.nullcontext()
+
+    def checkpointed(model, x):
+        return model.b(checkpoint(model.a, x, use_reentrant=False, context_fn=contexts).float())
+
+    assert "bf16" in str(step_of(Model(checkpointed)).module)
+
+
 class Recurrent(nn.Module):
     def __init__(self):
         super().__init__()
@@ -356,10 +426,19 @@ class Normalized(nn.Module):
         return self.layer(x).square().sum()
 
 
-class Table(nn.Module):
+class Averaged(nn.Module):
     def __init__(self):
         super().__init__()
-        self.table = nn.Embedding(10, 8, scale_grad_by_freq=True)
+        self.layers = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8, momentum=None))
+
+    def forward(self, x):
+        return self.layers(x).cos().sum()
+
+
+class Table(nn.Module):
+    def __init__(self, **options):
+        super().__init__()
+        self.table = nn.Embedding(10, 8, **options)
 
     def forward(self, x):
         return self.table(x).square().sum()
@@ -369,10 +448,12 @@ class Table(nn.Module):
     ("make", "x"),
     [
         (Recurrent, torch.ones(2, 2, 4)),
+        (Averaged, torch.arange(8.0).reshape(2, 4)),
         (lambda: Normalized(0), torch.ones(5, 4)),
         (lambda: Normalized(1), torch.ones(5, 4)),
         (lambda: Normalized(None), torch.ones(5, 4)),
-        (Table, torch.tensor([1, 1, 3])),
+        (lambda: Table(scale_grad_by_freq=True), torch.tensor([1, 1, 3])),
+        (lambda: Table(sparse=True), torch.tensor([1, 1, 3])),
     ],
 )
 def test_layers(make, x):

@@ -118,9 +118,11 @@ def test_arguments_that_change(change):
         torch.testing.assert_close(torch.from_numpy(first), expected.total)
 
 
-@pytest.mark.parametrize("kind", [nn.InstanceNorm1d, nn.BatchNorm1d])
-def test_statistics_of_normalizations(kind):
-    traced_module, eager = (kind(3, track_running_stats=True, momentum=0.3) for _ in range(2))
+@pytest.mark.parametrize(
+    ("kind", "momentum"), [(nn.InstanceNorm1d, 0.3), (nn.BatchNorm1d, 0.3), (nn.BatchNorm1d, None)]
+)
+def test_statistics_of_normalizations(kind, momentum):
+    traced_module, eager = (kind(3, track_running_stats=True, momentum=momentum) for _ in range(2))
     x = torch.randn(4, 3, 5, generator=torch.Generator().manual_seed(0)) + 2
     traced = sdy.torch.trace(traced_module, x)
     results = run_unpartitioned(traced.module, traced.inputs(x))
@@ -128,6 +130,16 @@ def test_statistics_of_normalizations(kind):
     changed = dict(zip(traced.results, results, strict=True))
     for name in ("running_mean", "running_var"):
         torch.testing.assert_close(torch.from_numpy(changed[name]), getattr(eager, name))
+
+
+@pytest.mark.parametrize("inputs", [(X, X), (X[1:], X[:-1])])
+def test_inputs_that_share_changing_memory_are_refused(inputs):
+    class Changing(nn.Module):
+        def forward(self, x, y):
+            return x.add_(1), y * 1
+
+    with pytest.raises(UsageError, match="the inputs 'x' and 'y' share memory, which changes"):
+        sdy.torch.trace(Changing(), *inputs)
 
 
 def test_operation_that_pytorch_cannot_replace():

@@ -206,6 +206,38 @@ def test_gradients_that_are_removed_before_the_step():
     assert model.weight not in optimizers[0].state
 
 
+def test_functions_of_users_reach_the_model_by_themselves():
+    """Not by their arguments; and they use constants, and operations on lists of tensors."""
+    results = []
+    for is_traced in (True, False):
+        torch.manual_seed(0)
+        model, factor = nn.ModuleList([nn.Linear(4, 2), nn.Linear(4, 2)]), torch.tensor(0.5)
+        model.forward = model[0].forward
+        average = model[1].requires_grad_(False)
+        optimizer = torch.optim.SGD(model[0].parameters(), 0.1)
+
+        def clip(_, model=model, factor=factor):
+            nn.utils.clip_grad_norm_(model[0].parameters(), 0.1, foreach=True)
+            scale = torch.tensor(0.5)
+            torch._foreach_mul_([each.grad for each in model[0].parameters()], factor)
+            model[0].weight.grad.mul_(scale).add_(scale)
+
+        def follow(*_, model=model, average=average):
+            for mean, value in zip(average.parameters(), model[0].parameters(), strict=True):
+                mean.data.lerp_(value.data, 0.1)
+
+        optimizer.register_step_post_hook(follow)
+        if is_traced:
+            traced = sdy.torch.trace_training(
+                model, mse, X, Y, optimizer=optimizer, before_step=clip
+            )
+            traced.load(run_unpartitioned(traced.module, traced.inputs(X, Y)))
+        else:
+            trained_eagerly(model, optimizer, 1, before=clip)
+        results.append(model)
+    check_state(*results)
+
+
 def test_repeated_inputs():
     """Also as the target; the step tells them apart."""
 
@@ -594,6 +626,10 @@ class Unknown(torch.optim.Optimizer):
         ({"optimizer": "adamv"}, "no optimizer 'adamv'; did you mean 'adam.*'SGD'"),
         ({"optimizer": 3}, "expected an optimizer of PyTorch or its name, got: int"),
         ({"optimizer": Unknown}, "the initial state of the optimizer 'Unknown' is unknown"),
+        ({"optimizer": torch.optim.LBFGS}, "a step of 'LBFGS' computes the loss several times"),
+        ({"loss": lambda y, t: torch.amp.GradScaler("cpu").scale(mse(y, t))}, "'GradScaler' chan"),
+        ({"before_step": lambda _: X.add_(linear().weight.sum())}, "doesn't have as an argument"),
+        ({"model": torch.jit.script(linear())}, "of TorchScript has no code to trace"),
         ({"optimizer": torch.optim.SGD(linear().parameters())}, "trains none of the model's"),
         ({"shardings": {"optimizer.wieght.*": ()}}, "did you mean"),
     ],

@@ -18,6 +18,7 @@
 | `signature`      | the arguments and results of an exported program                     |
 | `assignments`    | assignments of modules, and modes around them, which PyTorch leaves out |
 | `autograd_calls` | calls that act on autograd, kept in exported graphs                  |
+| `transforms`     | derivatives by `torch.func`, kept in exported graphs                 |
 | `differentiation` | graphs of derivatives, from exported graphs                         |
 | `training`       | training steps as one program                                        |
 | `dtensors`       | modules that were distributed as DTensors, and placements            |

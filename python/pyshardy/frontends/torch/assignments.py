@@ -59,13 +59,28 @@ def _buffers_of(module: torch.nn.Module) -> dict[Path, torch.Tensor]:
 
 
 def _attributes_of(module: torch.nn.Module) -> dict[Path, Any]:
-    """Return the attributes that a program can't update: parameters, tensors, and numbers."""
+    """Return the attributes that a program can't update: parameters, tensors, and numbers.
+
+    Those in lists and dictionaries have names such as `history[0]`, and lists have their lengths.
+    """
     return {
-        (each, path, name): value
+        (each, path, name + inside): value
         for path, each in module.named_modules()
-        for name, value in {**vars(each), **each._parameters}.items()
-        if isinstance(value, torch.Tensor | int | float) and name != "training"
+        for name, attribute in {**vars(each), **each._parameters}.items()
+        if name not in _OF_ALL_MODULES
+        for inside, value in _values_in(attribute)
+        if isinstance(value, torch.Tensor | int | float)
     }
+
+
+_OF_ALL_MODULES = frozenset({*vars(torch.nn.Module()), "_flat_weights"})  # a list of parameters
+
+
+def _values_in(attribute: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(attribute, list):
+        yield "", len(attribute)
+    for keys, value in pytree.tree_flatten_with_path(attribute)[0]:
+        yield pytree.keystr(keys), value
 
 
 def _updated(

@@ -37,11 +37,13 @@ from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing
 from torch.fx.node import has_side_effect
 from torch.utils import _pytree as pytree
 from torch.utils import checkpoint
+from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.hooks import BackwardHook
 
 from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.frontends.torch.dtensors import is_distributed
 from pyshardy.frontends.torch.replacing import Replacements, replaced_attribute
+from pyshardy.frontends.torch.transforms import DERIVATIVES, kept_transforms
 
 _INLINED = (
     "torch._",
@@ -164,7 +166,8 @@ def call_of(node: Node) -> AutogradCall | None:
 def _operation() -> Any:
     """Register the operation, whose results require a gradient if a tensor does."""
     name = "pyshardy::autograd_call"
-    torch.library.define(name, "(int call, Tensor[] tensors) -> Tensor[]")
+    tag = torch.Tag.nondeterministic_seeded  # PyTorch computes other operations on numbers at once
+    torch.library.define(name, "(int call, Tensor[] tensors) -> Tensor[]", tags=(tag,))
 
     def example(call: int, tensors: list[torch.Tensor]) -> list[torch.Tensor]:
         return _CALLS[call].example(tensors)
@@ -244,8 +247,15 @@ def _references(root: Any) -> list[torch.Tensor]:
 _MOST_OBJECTS = 10_000
 
 
-def note_exported(result: Any) -> None:
-    """Mark the tensors of a trace, so that they are known when the graph is differentiated."""
+def note_exported(result: Any, requires_grad: bool | None = None) -> None:
+    """Mark the tensors of a trace, so that they are known when the graph is differentiated.
+
+    Args:
+        result: the result of a function.
+        requires_grad: whether it is a new tensor that requires a gradient.
+    """
+    if requires_grad and isinstance(result, FakeTensor):
+        _requires_grad(result)
     for leaf in (result,) if isinstance(result, FakeTensor) else pytree.tree_leaves(result):
         if isinstance(leaf, FakeTensor):
             setattr(leaf, _MARK, True)
@@ -289,6 +299,8 @@ def kept_calls() -> Iterator[Replacements]:
                 (block, "__exit__", _saving(block, "__exit__")),
                 (torch.autograd.graph, "_get_grad_fn_or_grad_acc", _refuse_hooks_on_functions),
                 (checkpoint, "_checkpoint_without_reentrant_generator", _checkpointed),
+                (torch.amp.GradScaler, "scale", _scale),
+                *kept_transforms(_kept),
             ):
                 stack.enter_context(replaced_attribute(owner, name, replacement))
             yield _replacements()
@@ -320,7 +332,11 @@ def without_derivatives() -> Iterator[Replacements]:
     def refuse(*_: Any, **__: Any) -> NoReturn:
         raise NeedsDerivativesError
 
-    yield {torch.autograd.grad: (_is_no_transform, refuse), **_refused()}
+    with contextlib.ExitStack() as stack:
+        # The last one is a function for autograd inside of 'vmap'.
+        for owner, name in (*DERIVATIVES, (functions, "custom_function_call")):
+            stack.enter_context(replaced_attribute(owner, name, refuse))
+        yield {torch.autograd.grad: (_is_no_transform, refuse), **_refused()}
 
 
 def _replacements() -> Replacements:
@@ -361,9 +377,25 @@ def _apply(cls: Any, *args: Any) -> Any:
     return _kept(named, *args, referring=cls)
 
 
-def _checkpointed(*_: Any, **__: Any) -> Iterator[None]:
+def _checkpointed(
+    _function: Any, _preserves: bool, contexts: Callable[[], Any], *_: Any, **__: Any
+) -> Iterator[None]:
     """Run a checkpoint without hooks that keep tensors; the graph has no recomputation."""
-    yield
+    context, _of_recomputation = contexts()
+    # A mode for operations chooses which tensors are kept.
+    with contextlib.nullcontext() if isinstance(context, TorchDispatchMode) else context:
+        yield
+
+
+def _scale(self: Any, outputs: Any) -> Any:
+    if self.is_enabled():
+        message = (
+            "'GradScaler' changes its scale by the values of gradients, which a program can't; use "
+            "bfloat16, which needs no scale, or multiply the loss by a number, and divide the "
+            "gradients by it in 'before_step'"
+        )
+        raise UsageError(error(message))
+    return outputs
 
 
 def _register_hook(tensor: torch.Tensor, hook: Callable[..., Any]) -> _HookHandle:

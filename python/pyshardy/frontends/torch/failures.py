@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _REFUSED = re.compile(r"failed to legalize operation '(?P<operation>torch\.[\w.]+)'")
 _RETURNED = re.compile(r"Found <class '(?P<type>[^']+)'> in output")
+_GIVEN = re.compile(r"Unsupported input type <class '(?P<type>[^']+)'>")
 _FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+)')
 
 
@@ -168,6 +169,19 @@ def of_export(failure: Exception, frame: Frame | None, result: SourceLocation | 
             "and strings, in tuples, lists or dictionaries"
         )
         return error(message, place or result)
+    if given := _GIVEN.match(str(failure)):
+        message = (
+            f"an input has the type '{given['type']}'; give tensors, numbers and strings, in "
+            "tuples, lists or dictionaries, and make others attributes of the module"
+        )
+        return error(message)
+    if "mutating a non-functional tensor" in str(failure):
+        what = f"'{frame.expression}'" if frame and frame.expression else "the code"
+        message = (
+            f"{what} changes a tensor that the program doesn't have as an argument; register it as "
+            "a buffer of the model, or change it outside of the program"
+        )
+        return error(message, place)
     if "Constraints violated" in str(failure):
         return error(_violated(str(failure)), place)
     subject = f"'{frame.expression}' of the module" if frame and frame.expression else "the module"
@@ -282,6 +296,9 @@ def of_tensors(module: GraphModule) -> Diagnostic | None:
                 what, advice = "a sparse tensor", KEEP_DENSE
             elif value.dtype is torch.complex32:
                 what, advice = "a tensor of complex32", "convert it to complex64"
+            elif str(value.dtype).removeprefix("torch.").startswith(_WITHOUT_CONVERSION):
+                what = f"a tensor of {str(value.dtype).removeprefix('torch.')}"
+                advice = "PyTorch's importer takes no such type, so convert it before the module"
             else:
                 continue
             subject = (
@@ -295,19 +312,18 @@ def of_tensors(module: GraphModule) -> Diagnostic | None:
 
 
 def of_gradients(module: GraphModule) -> Diagnostic | None:
-    """Return the error for the first derivative that a module computes by `torch.func`.
-
-    PyTorch's graphs of them read the example inputs as constants.
-    """
+    """Return the error for the first derivative of which PyTorch has exported parts only."""
     for node in module.graph.nodes:
-        if name_of(node.target) == "_unwrap_for_grad":
+        if name_of(node.target) in ("_unwrap_for_grad", "_make_dual"):
             message = (
-                "the derivatives of torch.func, such as 'torch.func.grad' and 'torch.func.jvp', "
-                "have no graph in PyTorch that depends on the inputs; use torch.autograd.grad, or "
-                "sdy.torch.trace_training"
+                "the derivatives of 'torch.autograd.forward_ad', and of exported programs, are not "
+                "in the graph of PyTorch; trace a module that uses torch.func.jvp"
             )
             return error(message, _place(node))
     return None
+
+
+_WITHOUT_CONVERSION = "uint16", "uint64", "int4", "float4", "bits", "uint1", "uint2", "uint4"
 
 
 def _refusal(node: Node, failure: Exception) -> Diagnostic:

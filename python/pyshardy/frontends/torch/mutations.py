@@ -90,6 +90,13 @@ def _check_changed(program: ExportedProgram, changes: Sequence[Node]) -> None:
     """
     written = {_storage_of(each) for change in changes for each in _all_written(change)} - {None}
     placeholders = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
+    of_inputs: dict[Any, str] = {}
+    for spec, node in zip(program.graph_signature.input_specs, placeholders.values(), strict=True):
+        if spec.target is None and _storage_of(node) in written:
+            other = of_inputs.setdefault(_storage_of(node), spec.arg.name)
+            if other != spec.arg.name:
+                message = f"the inputs '{other}' and '{spec.arg.name}' share memory, which changes"
+                raise UsageError(error(f"{message}; give copies of them"))
     merge_tied(
         program, [name for name, node in placeholders.items() if _storage_of(node) in written]
     )

@@ -265,7 +265,7 @@ _CONVERSIONS = ("__bool__", "__complex__", "__float__", "__index__", "__int__")
 
 @contextlib.contextmanager
 def static_functions(
-    module: torch.nn.Module, further: Replacements, note: Callable[[Any], None] | None = None
+    module: torch.nn.Module, further: Replacements, note: Callable[[Any, Any], None] | None = None
 ) -> Iterator[CodeType]:
     """Replace functions that a module calls inside the `with` block.
 
@@ -275,7 +275,7 @@ def static_functions(
         module: the module. Only its calls are intercepted, because PyTorch reads thousands of
             attributes of tensors to trace it, which are calls as well.
         further: further functions to replace.
-        note: is called with the result of each function.
+        note: is called with the result of each function, and its argument `requires_grad`.
 
     Yields:
         The code that calls the `forward` of the module.
@@ -302,7 +302,7 @@ def static_functions(
             if getattr(func, "__name__", "") not in _CONVERSIONS:
                 result = func(*args, **kwargs)
                 if note is not None:
-                    note(result)
+                    note(result, kwargs.get("requires_grad"))
                 return result
             try:
                 with torch._C.DisableTorchFunction():  # PyTorch's own modes would log a failure

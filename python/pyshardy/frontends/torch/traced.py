@@ -50,13 +50,15 @@ def array_of(tensor: torch.Tensor | Any, name: str) -> Array:
         torch.float32,
         torch.float64,
     )
-    return (values.to(torch.float32) if lacking else values).resolve_conj().numpy()
+    values = values.to(torch.float32) if lacking else values
+    return values.resolve_conj().resolve_neg().numpy()
 
 
 def tensor_of(array: Array, dtype: torch.dtype) -> torch.Tensor:
     """Return a tensor of a type with the values of an array."""
     # PyTorch doesn't support the small types that `ml_dtypes` adds to NumPy.
-    taken = array.astype(np.float32) if array.dtype.kind == "V" else np.array(array)
+    is_known = array.dtype.type.__module__ == np.__name__
+    taken = np.array(array) if is_known else array.astype(np.float32)
     return torch.from_numpy(taken).to(dtype)
 
 
@@ -177,6 +179,9 @@ def tensors_of_inputs(
     Raises:
         UsageError: the program was traced for other inputs.
     """
+    _, expected = pytree.tree_unflatten([None] * tree.num_leaves, tree)
+    if expected.keys() == kwargs.keys():
+        kwargs = {name: kwargs[name] for name in expected}  # in any order
     leaves, given = pytree.tree_flatten(as_trees((args, kwargs)))
     if given != tree or len(leaves) != len(signature.inputs):
         message = f"the module was traced for inputs like {_text(tree)}, got: {_text(given)}"

@@ -8,11 +8,12 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.export import ExportedProgram
+from torch.nn.modules.batchnorm import _BatchNorm
 from torch.utils import _pytree as pytree
 
 from mlir_sdy.diagnostics import PassError, UsageError, emit, error, remark
@@ -69,6 +70,7 @@ from pyshardy.pipeline.collection import collection_paused
 
 
 @collection_paused()
+@torch.inference_mode(False)  # where 'torch.export' fails; this also enables gradients
 def trace(
     module: torch.nn.Module | ExportedProgram,
     *args: Any,
@@ -108,6 +110,7 @@ def trace(
         VerificationError: a sharding is invalid on the mesh.
     """
     start_conversion()
+    _check_inputs(args, kwargs)
     given: tuple[Any, Any] = as_trees((args, dict(kwargs or {})))
     layouts = Layouts.of(module, given, mesh)
     with kept_local_maps(layouts):
@@ -127,6 +130,24 @@ def trace(
         verify(imported)
     tree = program.call_spec
     return TracedModule(imported, signature, tree.in_spec, tree.out_spec)
+
+
+def _check_inputs(args: tuple[Any, ...], kwargs: Any) -> None:
+    """Check that inputs are values that a program can have.
+
+    Raises:
+        UsageError: keyword inputs aren't a mapping; an input is a module, nested or quantized.
+    """
+    if kwargs is not None and not isinstance(kwargs, Mapping):
+        got = type(kwargs).__name__
+        raise UsageError(error(f"'kwargs' must have inputs by their names, got: {got}"))
+    for leaf in pytree.tree_leaves((args, kwargs)):
+        if isinstance(leaf, torch.nn.Module):
+            message = f"an input is a module, '{type(leaf).__name__}'"
+            raise UsageError(error(f"{message}; make it an attribute of the traced module"))
+        if isinstance(leaf, torch.Tensor) and (leaf.is_nested or leaf.is_quantized):
+            kind, way = ("nested", "pad it") if leaf.is_nested else ("quantized", "dequantize it")
+            raise UsageError(error(f"an input is a {kind} tensor, which has no conversion; {way}"))
 
 
 def _imported(
@@ -212,12 +233,13 @@ def _export(
     *,
     is_differentiated: bool,
 ) -> ExportedProgram:
-    if not isinstance(module, torch.nn.Module):
-        raise UsageError(error(f"expected a torch.nn.Module, got: {type(module).__name__}"))
+    check_module(module)
     calls = kept_calls() if is_differentiated else without_derivatives()
     with (
         failures_of_user(module),
         stage("exporting the module by PyTorch"),
+        # Before any function wraps the 'forward' of the module.
+        replaced_attribute(_BatchNorm, "forward", _cumulative(_BatchNorm.forward)),
         as_global(module, (args, kwargs)) as given,
         weights_on_cpu(module, _with_distinct_tensors(given)) as inputs,
         calls as replaced,
@@ -228,6 +250,7 @@ def _export(
         static_functions(module, replaced, note_exported if is_differentiated else None) as caller,
         dense_flex_attention(),
         replaced_attribute(torch, "instance_norm", _instance_norm),
+        replaced_attribute(torch._VF, "_pack_padded_sequence", _refuse_packing),
         replaced_attribute(torch.Tensor, "fill_diagonal_", _fill_diagonal),
         light_stacks(caller),
         light_graphs(),
@@ -236,6 +259,20 @@ def _export(
         if is_differentiated:
             attach_calls(program.graph_module)
         return program
+
+
+def check_module(module: Any) -> None:
+    """Check that a value is a module whose code can be traced.
+
+    Raises:
+        UsageError: it is something else, or a module of TorchScript.
+    """
+    got = type(module).__name__
+    if isinstance(module, torch.jit.ScriptModule):
+        message = f"'{got}' of TorchScript has no code to trace; give the module it was made from"
+        raise UsageError(error(message))
+    if not isinstance(module, torch.nn.Module):
+        raise UsageError(error(f"expected a torch.nn.Module, got: {got}"))
 
 
 @contextlib.contextmanager
@@ -254,12 +291,12 @@ def failures_of_user(module: torch.nn.Module) -> Iterator[None]:
 
 
 def _with_distinct_tensors(inputs: Any) -> Any:
-    """Replace repeated tensors in a tree by copies; PyTorch takes all for the last one."""
+    """Replace repeated tensors in a tree by views; PyTorch takes all for the last one."""
     seen: set[int] = set()
 
     def distinct(leaf: Any) -> Any:
         if isinstance(leaf, torch.Tensor) and id(leaf) in seen:
-            return leaf.detach().clone().requires_grad_(leaf.requires_grad)
+            return leaf.detach().requires_grad_(leaf.requires_grad)
         seen.add(id(leaf))
         return leaf
 
@@ -328,6 +365,30 @@ def _instance_norm(
     return torch.ops.aten.instance_norm(
         input, *statistics, use_input_stats, momentum, eps, cudnn_enabled
     )
+
+
+def _cumulative(forward: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a normalization that also averages over all batches, for `momentum=None`."""
+
+    def normalize(self: Any, input: torch.Tensor) -> torch.Tensor:
+        is_cumulative = self.training and self.track_running_stats and self.momentum is None
+        if not is_cumulative or self.num_batches_tracked is None:
+            return forward(self, input)
+        averages = {name: self._buffers[name] for name in ("running_mean", "running_var")}
+        self._buffers.update({name: each.clone() for name, each in averages.items()})
+        with replaced_attribute(self, "momentum", 1.0):
+            result = forward(self, input)
+        for name, average in averages.items():  # which autograd doesn't need any more
+            average.add_((self._buffers[name] - average) / self.num_batches_tracked)
+        self._buffers.update(averages)
+        return result
+
+    return normalize
+
+
+def _refuse_packing(*_: Any) -> NoReturn:
+    message = "packed sequences have no conversion; give layers padded ones, and mask their results"
+    raise UsageError(error(message))
 
 
 def _fill_diagonal(self: torch.Tensor, fill_value: float, wrap: bool = False) -> torch.Tensor:

@@ -363,8 +363,8 @@ class _Reassociation:
             partial = self._partial(completion)
             self._set_unreduced(value, partial, completion)
             for operation in completion.chain:
-                partial = _behind(operation, partial)
-                if completion.is_scatter:
+                if completion.is_scatter:  # whose chain keeps the number of dimensions
+                    partial = _behind(operation, partial)
                     self._unscatter_operands(operation, partial)
                 self._set_partial(operation, partial, completion)
             completion.collective.results[0].replace_all_uses_with(value)

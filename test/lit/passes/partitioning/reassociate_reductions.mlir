@@ -202,6 +202,24 @@ func.func @smaller_product(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@me
   return %3 : tensor<8x2xf32>
 }
 
+// A reshape in between adds a dimension.
+// CHECK-LABEL: @smaller_product_of_a_reshape
+// CHECK: %[[B:.*]] = stablehlo.dot_general %{{.*}}, %arg2
+// CHECK: sdy.all_reduce {"x"} %[[B]] out_sharding=<@mesh, [{}, {}, {}]> : tensor<4x2x2xf32>
+func.func @smaller_product_of_a_reshape(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>},
+               %b: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+               %c: tensor<8x2xf32>) -> tensor<4x2x2xf32> {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
+      {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>}
+      : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+  %2 = stablehlo.reshape %1 : (tensor<8x8xf32>) -> tensor<2x4x8xf32>
+  %3 = stablehlo.transpose %2, dims = [1, 0, 2] : (tensor<2x4x8xf32>) -> tensor<4x2x8xf32>
+  %4 = stablehlo.dot_general %3, %c, contracting_dims = [2] x [0]
+      : (tensor<4x2x8xf32>, tensor<8x2xf32>) -> tensor<4x2x2xf32>
+  return %4 : tensor<4x2x2xf32>
+}
+
 // Each device multiplies with its own columns, and needs complete rows for that.
 // CHECK-LABEL: @product_of_shards
 // CHECK: sdy.all_reduce {"x"} %{{.*}} : tensor<8x8xf32>

@@ -56,6 +56,8 @@ def decomposition_of(operation: Any) -> Callable[..., Any] | None:
         return None
     if hasattr(operation, "_can_decompose") and operation._can_decompose():
         return functools.partial(_decompose, operation)
+    if name.startswith("aten._foreach_"):  # on lists, whose kernel calls one operation for each
+        return functools.partial(operation._op_dk, torch._C.DispatchKey.CompositeExplicitAutograd)
     return _table().get(operation)
 
 

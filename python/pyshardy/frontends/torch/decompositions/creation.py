@@ -21,6 +21,12 @@ def scalar_tensor(s: Any, *, dtype: Any = None, **_: Any) -> Tensor:
     return torch.full((), s, dtype=dtype)
 
 
+@decomposition("aten._efficientzerotensor")
+def zeros(size: Sequence[int], dtype: torch.dtype | None = None, **_: Any) -> torch.Tensor:
+    """Return the zeros for a derivative that is none."""
+    return torch.zeros(size, dtype=dtype)
+
+
 @decomposition("aten.linspace")
 def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, **_: Any) -> Tensor:
     """Return numbers at equal distances, counted from the nearer end."""

@@ -86,7 +86,8 @@ def _set(node: Node, trace: str, path: str) -> None:
 
 def caller() -> str:
     """Return the frame of the user's call of this package."""
-    folders = OWN_FOLDER, contextlib.__file__  # the latter of decorators
+    # Those of decorators come after the first one.
+    folders = OWN_FOLDER, contextlib.__file__, str(Path(torch.__file__).parent)
     for frame in reversed(traceback.extract_stack()):
         if not frame.filename.startswith(folders):
             return "".join(traceback.format_list([frame]))

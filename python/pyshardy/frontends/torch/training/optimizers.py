@@ -8,6 +8,7 @@ at the first step. An optimizer that has made a step has its state already, what
 
 from __future__ import annotations
 
+import inspect
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +21,7 @@ from torch.overrides import TorchFunctionMode
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.suggest import did_you_mean
+from pyshardy.frontends.torch.failures import is_data_dependence
 from pyshardy.frontends.torch.signature import free_name
 
 STEP, RATE = "step", "lr"
@@ -119,8 +121,12 @@ def optimizer_of(written: Any, parameters: Sequence[torch.nn.Parameter]) -> Opti
     if not isinstance(written, torch.optim.Optimizer):
         got = type(written).__name__
         raise UsageError(error(f"expected an optimizer of PyTorch or its name, got: {got}"))
+    name = type(written).__name__
+    closure = inspect.signature(type(written).step).parameters.get("closure")
+    if closure is not None and closure.default is closure.empty:
+        message = f"a step of '{name}' computes the loss several times, which a program can't"
+        raise UsageError(error(f"{message}; {_choice(names)}"))
     if not written.state and _declared(written) is None:
-        name = type(written).__name__
         message = (
             f"the initial state of the optimizer '{name}' is unknown; make its first step in "
             f"PyTorch, or use another optimizer; {_choice(names)}"
@@ -203,7 +209,13 @@ def make_step(
         for parameter, step in steps.items():
             # PyTorch computes factors such as 1 - beta**step with numbers of Python.
             states[parameter][STEP] = step.double()
-        type(copy).step(copy)
+        try:
+            type(copy).step(copy)
+        except RuntimeError as failure:
+            if not is_data_dependence(failure) or not type(copy).__module__.startswith("torch."):
+                raise
+            message = f"the step of '{type(copy).__name__}' depends on the values of tensors"
+            raise UsageError(error(f"{message}; {_choice(supported())}")) from failure
         for parameter, step in steps.items():
             states[parameter][STEP] = states[parameter][STEP].to(step.dtype)
     after = [copy.__dict__, *copy.param_groups]

@@ -120,7 +120,8 @@ class _Step:
             for hook in (self.forward.parameters[name]._backward_hooks or {}).values():
                 leaf.register_hook(hook)
         of_module = {**self.forward.signature.state, **self.forward.parameters}
-        with stand_ins({tensor: values[name] for name, tensor in of_module.items()}) as known:
+        of_module = {tensor: values[name] for name, tensor in of_module.items()}
+        with stand_ins(of_module) as known:
             loss, gradients = _gradients(self.forward, values, leaves, self.places, known)
         trained: dict[Any, torch.Tensor] = {}
         of_parameters: dict[Any, dict[str, torch.Tensor]] = {}
@@ -134,7 +135,8 @@ class _Step:
                 key: states[each].clone() for key, each in self.state.names[name].items()
             }
         rates = [states[name] for name in self.state.rates]
-        with traceback.set_current_meta(self.places.optimizer):
+        # The optimizer's hooks and 'before_step' may reach the parameters by themselves.
+        with traceback.set_current_meta(self.places.optimizer), stand_ins(of_module):
             make_step(self.state.optimizer, trained, of_parameters, rates, self.before_step)
         # 'before_step' may have removed a gradient, so that the optimizer passes over it.
         self.without_gradient[:] = [name for name, leaf in leaves.items() if leaf.grad is None]

@@ -38,7 +38,7 @@ from pyshardy.frontends.torch.traced import (
     tensor_of,
     tensors_of_inputs,
 )
-from pyshardy.frontends.torch.tracing import failures_of_user, name_values
+from pyshardy.frontends.torch.tracing import check_module, failures_of_user, name_values
 from pyshardy.frontends.torch.training.forward import Forward, Loss, forward_of
 from pyshardy.frontends.torch.training.optimizers import (
     OptimizerState,
@@ -215,6 +215,7 @@ def _part(by_name: Mapping[str, Value], prefix: str, *, is_state: bool) -> dict[
 
 
 @collection_paused()
+@torch.inference_mode(False)  # which also enables gradients
 def trace_training(
     model: torch.nn.Module,
     loss: Loss | None,
@@ -331,8 +332,7 @@ def trace_training(
 
 
 def _check_types(model: Any, loss: Any, targets: Any) -> None:
-    if not isinstance(model, torch.nn.Module):
-        raise UsageError(error(f"expected a torch.nn.Module, got: {type(model).__name__}"))
+    check_module(model)
     if loss is not None and not callable(loss):
         raise UsageError(error(f"expected a loss function, got: {type(loss).__name__}"))
     if loss is None and not (isinstance(targets, tuple | list) and not targets):
