@@ -100,7 +100,7 @@ BUDGETS = {
     "drawing": 1_040,
     "dynamic": 1_885,
     "explain": 6_665,
-    "frontends": 17_890,
+    "frontends": 17_930,
     "irtools": 4_455,
     "local_program": 1_360,
     "lsp": 1_855,
