@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
+from torch._dynamo import trace_rules
 from torch.autograd import forward_ad
 from torch.fx.proxy import TracerBase
 from torch.utils import _pytree
@@ -284,6 +285,15 @@ def test_repeated_inputs():
     traced = sdy.torch.trace(Difference(), x, x)
     (result,) = run_unpartitioned(traced.module, traced.inputs(x, y), "xla")
     np.testing.assert_allclose(result, x - 2 * y, rtol=1e-6)
+
+
+def test_rules_that_pytorch_reads_again():
+    """PyTorch drops its rules for functions when `torch.distributed` starts, for example."""
+    trace_rules.clear_lru_cache()
+    branches = function(lambda x: torch.cond(x.sum() > 0, torch.sin, torch.cos, (x,)))
+    x = torch.ones(4)
+    traced = sdy.torch.trace(branches, x)
+    np.testing.assert_allclose(run_unpartitioned(traced.module, traced.inputs(x))[0], x.sin())
 
 
 def test_exported_programs():

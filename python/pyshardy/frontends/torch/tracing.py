@@ -233,7 +233,10 @@ def _export(
     *,
     is_differentiated: bool,
 ) -> ExportedProgram:
+    from torch._dynamo.trace_rules import get_torch_obj_rule_map  # noqa: PLC0415 (takes a second)
+
     check_module(module)
+    get_torch_obj_rule_map()  # PyTorch keeps rules by functions, so before any is replaced
     calls = kept_calls() if is_differentiated else without_derivatives()
     with (
         failures_of_user(module),
