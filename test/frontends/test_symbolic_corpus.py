@@ -66,10 +66,9 @@ def test_numbers_at_other_sizes(name):
 
 
 PADDED = """
-padding_and_rolling stencil convnet_batch convnet_spatial convnet_features unet_step cholesky_solve
+stencil convnet_batch convnet_spatial convnet_features unet_step cholesky_solve op_cholesky
 shard_map_full shard_map_partial shard_map_partial_with_constraint shard_map_ring_attention
-shard_map_all_to_all shard_map_gather_scatter shard_map_nested shard_map_in_scan op_roll
-op_cholesky pipeline_of_stages
+shard_map_all_to_all shard_map_gather_scatter shard_map_nested shard_map_in_scan
 """.split()  # noqa: SIM905 (a list would be taller than the screen)
 """Programs with results that depend on padding: kernels, positions, and calls."""
 
