@@ -136,6 +136,8 @@ def main() -> None:
     parser.add_argument("--steps", type=int, nargs=2, default=[150, 450])
     parser.add_argument("--runs", type=int, default=4)
     arguments = parser.parse_args()
+    if wrong := {*arguments.kinds} - KINDS.keys():
+        parser.error(f"there are no kinds {', '.join(sorted(wrong))}")
     few, many = arguments.steps
     print(f"{'':16} {'each':>8} {'further':>8}   ms")
     for kind in arguments.kinds:

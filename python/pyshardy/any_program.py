@@ -22,6 +22,7 @@ from mlir_sdy.diagnostics import SourceLocation, UsageError, WrongTypeError, err
 from mlir_sdy.discardable import has_discardable
 from mlir_sdy.files import file_access
 from mlir_sdy.host import ir, location_of
+from mlir_sdy.on_demand import has_mpmd
 from mlir_sdy.programs import HoldsModule, held_module, wrong_program
 from mlir_sdy.suggest import did_you_mean
 from pyshardy.irtools.modules import remember_text
@@ -165,7 +166,7 @@ def check_one_mesh(caller: str, module: ir.Module, remedy: str = "sdy.mpmd.parti
     Raises:
         UsageError: it has.
     """
-    if any(
+    if has_mpmd(module.context) and any(  # others have no such operations, and needn't be read
         has_discardable(function, "topology")
         or any(
             each.operation.name.startswith("mpmd.")

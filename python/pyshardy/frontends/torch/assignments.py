@@ -69,7 +69,6 @@ def _attributes_of(module: torch.nn.Module) -> dict[Path, Any]:
         for name, attribute in {**vars(each), **each._parameters}.items()
         if name not in _OF_ALL_MODULES
         for inside, value in _values_in(attribute)
-        if isinstance(value, torch.Tensor | int | float)
     }
 
 
@@ -80,7 +79,8 @@ def _values_in(attribute: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(attribute, list):
         yield "", len(attribute)
     for keys, value in pytree.tree_flatten_with_path(attribute)[0]:
-        yield pytree.keystr(keys), value
+        if isinstance(value, torch.Tensor | int | float):  # of a vocabulary, the texts don't count
+            yield pytree.keystr(keys), value
 
 
 def _updated(

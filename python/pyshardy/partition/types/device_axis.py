@@ -27,7 +27,7 @@ class DeviceAxis:
         self.builder = builder
         self.mesh = mesh
         self.axes = axes
-        self._compared: dict[Hashable, ir.Value] = {}
+        self._compared: dict[Hashable, ir.Value] = {}  # sides of comparisons
 
     @property
     def num_shards(self) -> int:
