@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import islice
 
 from mlir_sdy.diagnostics import PassError, SdyError, error, note
@@ -104,6 +104,19 @@ def update_type(function: ir.Operation) -> None:
         FunctionView(function).function_type = ir.FunctionType.get(
             inputs, results, function.context
         )
+
+
+def erase_arguments(function: ir.Operation, erased: Collection[int]) -> None:
+    """Erase unused arguments of a function with a body, with their attributes."""
+    view, block = FunctionView(function), function.regions[0].blocks[0]
+    attributes = list(view.arg_attrs)
+    for index in sorted(erased, reverse=True):
+        block.erase_argument(index)
+        if attributes:
+            del attributes[index]
+    if attributes:
+        view.arg_attrs = attributes
+    update_type(function)
 
 
 def has_static_shape(value_type: ir.Type) -> bool:

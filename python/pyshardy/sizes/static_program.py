@@ -27,13 +27,14 @@ from pyshardy.irtools.constants import constant_integers
 from pyshardy.irtools.functions import (
     CallGraph,
     can_be_inlined,
+    erase_arguments,
     functions_of,
     replace_by_body,
     update_type,
 )
 from pyshardy.irtools.modules import copy_of, write_texts
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder, integer_literal
-from pyshardy.irtools.stablehlo_views import CustomCallView, FunctionView, callee_of, symbol_name
+from pyshardy.irtools.stablehlo_views import CustomCallView, callee_of, symbol_name
 from pyshardy.irtools.static_shapes import FORMS, SHAPE_OPERANDS, static_form
 from pyshardy.irtools.tensor_types import element_type_of, is_bounded, shape_of, with_shape
 from pyshardy.irtools.walks import operations_named, tell_inserted
@@ -243,12 +244,8 @@ class SizeRefinement:
 
     def finish(self) -> None:
         """Erase what is left of dynamic sizes, and verify the program."""
-        view, block = FunctionView(self._entry), self._entry.regions[0].blocks[0]
-        constants, attributes = self._signature.constants, view.arg_attrs
-        if attributes:
-            view.arg_attrs = [each for at, each in enumerate(attributes) if at not in constants]
-        for index in sorted(constants, reverse=True):
-            block.erase_argument(index)
+        erase_arguments(self._entry, self._signature.constants)
+        block = self._entry.regions[0].blocks[0]
         for function in functions_of(self._module):
             update_type(function)
         set_argument_attributes(self._entry, SIZES, dict.fromkeys(range(len(block.arguments))))

@@ -39,14 +39,13 @@ from pyshardy.frontends.jax.custom_partitioning import remember_custom_partition
 from pyshardy.frontends.jax.dtypes import implementations
 from pyshardy.frontends.jax.meshes import abstract_mesh, sharding_for_jax
 from pyshardy.frontends.jax.symbolic import annotate_sizes
-from pyshardy.irtools.functions import CallGraph, entry_block, functions_of, update_type
+from pyshardy.irtools.functions import CallGraph, entry_block, erase_arguments, functions_of
 from pyshardy.irtools.locations import names_in
 from pyshardy.irtools.modules import JAX_STRUCTURE
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder, integer_literal
 from pyshardy.irtools.stablehlo_views import (
     ConstantView,
     CustomCallView,
-    FunctionView,
     callee_of,
     target_of,
 )
@@ -214,17 +213,14 @@ def _choose_platform(module: ir.Module, index: int) -> None:
         names = [each.value if isinstance(each, ir.StringAttr) else None for each in constants]
         if _PLATFORM not in names:
             continue
-        block, view, place = entry_block(function), FunctionView(function), names.index(_PLATFORM)
+        block, place = entry_block(function), names.index(_PLATFORM)
         assert block is not None, "JAX exports no declarations"
         argument = block.arguments[place]
         with argument.location, ir.InsertionPoint.at_block_begin(block):
             literal = StablehloBuilder().literal(integer_literal(argument.type, [index]))
         argument.replace_all_uses_with(literal)
         if function == entry:
-            attributes = list(view.arg_attrs)
-            view.arg_attrs = attributes[:place] + attributes[place + 1 :]
-            block.erase_argument(place)
-            update_type(function)
+            erase_arguments(function, [place])
     run_pipeline(module, "canonicalize")  # drops the branches of other platforms
 
 

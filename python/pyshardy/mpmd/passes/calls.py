@@ -21,6 +21,7 @@ from pyshardy.irtools.functions import (
     CallGraph,
     can_be_inlined,
     entry_block,
+    erase_arguments,
     functions_of,
     is_private,
     must_stay,
@@ -33,7 +34,6 @@ from pyshardy.mpmd.rewriting.functions import (
     calls_by_callee,
     copy_topology,
     entry_points,
-    erase_arguments,
     erase_results,
     mpmd_functions,
 )

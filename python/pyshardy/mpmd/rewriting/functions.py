@@ -70,19 +70,6 @@ def set_returned(operation: ir.Operation, values: Sequence[ir.Value]) -> None:
     terminator.erase()
 
 
-def erase_arguments(function: ir.Operation, erased: Collection[int]) -> None:
-    """Erase unused arguments of a function, with their attributes."""
-    view, body = FunctionView(function), body_of(function)
-    attributes = list(view.arg_attrs)
-    for index in sorted(erased, reverse=True):
-        body.erase_argument(index)
-        if attributes:
-            del attributes[index]
-    if attributes:
-        view.arg_attrs = attributes
-    update_type(function)
-
-
 def erase_results(function: ir.Operation, erased: Collection[int]) -> None:
     """Erase results of a function, with their attributes."""
     view = FunctionView(function)
