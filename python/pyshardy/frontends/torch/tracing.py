@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 import torch
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.export import ExportedProgram
+from torch.nn.modules import transformer
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.utils import _pytree as pytree
 
@@ -253,6 +254,7 @@ def _export(
         static_functions(module, replaced, note_exported if is_differentiated else None) as caller,
         dense_flex_attention(),
         replaced_attribute(torch, "instance_norm", _instance_norm),
+        replaced_attribute(transformer, "_detect_is_causal_mask", _is_told_causal),
         replaced_attribute(torch._VF, "_pack_padded_sequence", _refuse_packing),
         replaced_attribute(torch.Tensor, "fill_diagonal_", _fill_diagonal),
         light_stacks(caller),
@@ -387,6 +389,11 @@ def _cumulative(forward: Callable[..., Any]) -> Callable[..., Any]:
         return result
 
     return normalize
+
+
+def _is_told_causal(_mask: Any, is_causal: bool | None = None, _size: int | None = None) -> bool:
+    """Whether the caller says that a mask is causal; its numbers aren't known, and used anyway."""
+    return bool(is_causal)
 
 
 def _refuse_packing(*_: Any) -> NoReturn:
