@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 import torch
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.export import ExportedProgram
+from torch.masked import is_masked_tensor
 from torch.nn.modules import transformer
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.utils import _pytree as pytree
@@ -111,7 +112,7 @@ def trace(
         VerificationError: a sharding is invalid on the mesh.
     """
     start_conversion()
-    _check_inputs(args, kwargs)
+    check_inputs(args, kwargs)
     given: tuple[Any, Any] = as_trees((args, dict(kwargs or {})))
     layouts = Layouts.of(module, given, mesh)
     with kept_local_maps(layouts):
@@ -133,11 +134,12 @@ def trace(
     return TracedModule(imported, signature, tree.in_spec, tree.out_spec)
 
 
-def _check_inputs(args: tuple[Any, ...], kwargs: Any) -> None:
+def check_inputs(args: tuple[Any, ...], kwargs: Any) -> None:
     """Check that inputs are values that a program can have.
 
     Raises:
-        UsageError: keyword inputs aren't a mapping; an input is a module, nested or quantized.
+        UsageError: keyword inputs aren't a mapping; an input is a module, or a tensor of a kind
+            without conversion, such as a nested one.
     """
     if kwargs is not None and not isinstance(kwargs, Mapping):
         got = type(kwargs).__name__
@@ -146,9 +148,20 @@ def _check_inputs(args: tuple[Any, ...], kwargs: Any) -> None:
         if isinstance(leaf, torch.nn.Module):
             message = f"an input is a module, '{type(leaf).__name__}'"
             raise UsageError(error(f"{message}; make it an attribute of the traced module"))
-        if isinstance(leaf, torch.Tensor) and (leaf.is_nested or leaf.is_quantized):
-            kind, way = ("nested", "pad it") if leaf.is_nested else ("quantized", "dequantize it")
-            raise UsageError(error(f"an input is a {kind} tensor, which has no conversion; {way}"))
+        kinds = _KINDS.items() if isinstance(leaf, torch.Tensor) else ()
+        for kind, (is_of_kind, way) in kinds:
+            if is_of_kind(leaf):
+                message = f"an input is a {kind} tensor, which has no conversion; {way}"
+                raise UsageError(error(message))
+
+
+_KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "nested": (lambda tensor: tensor.is_nested, "pad it"),
+    "quantized": (lambda tensor: tensor.is_quantized, "dequantize it"),
+    "masked": (is_masked_tensor, "pass its data and its mask"),
+    "oneDNN": (lambda tensor: tensor.is_mkldnn, "call its 'to_dense'"),
+}
+"""Kinds of tensors that have no conversion, how to tell them, and what to do."""
 
 
 def _imported(
