@@ -117,8 +117,24 @@ class Checkpoints(nn.Module):
         return checkpoint(self.layers[1], self.layers[0](x) + first, use_reentrant=True)
 
 
+class Blocks(nn.Module):
+    """A block of 'no_grad' inside of one of 'autocast'."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 8)
+
+    def forward(self, x):
+        with torch.autocast("cpu", torch.bfloat16, enabled=False):
+            first = self.layer(x)
+            with torch.no_grad():
+                second = self.layer(x + 1)
+            return first * second
+
+
 @pytest.mark.parametrize(
-    ("make", "shape"), [(Bags, (3, 8)), (Masked, (3, 3, 4)), (Checkpoints, (3, 8))]
+    ("make", "shape"),
+    [(Bags, (3, 8)), (Masked, (3, 3, 4)), (Checkpoints, (3, 8)), (Blocks, (3, 8))],
 )
 def test_modules(make, shape):
     torch.manual_seed(0)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import torch
+from torch._export.passes import replace_set_grad_with_hop_pass as blocks
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.export import ExportedProgram
 from torch.masked import is_masked_tensor
@@ -268,6 +269,7 @@ def _export(
         dense_flex_attention(),
         replaced_attribute(torch, "instance_norm", _instance_norm),
         replaced_attribute(transformer, "_detect_is_causal_mask", _is_told_causal),
+        replaced_attribute(blocks, "_is_set_grad_enabled_sub_mod", _sets_gradients),
         replaced_attribute(torch._VF, "_pack_padded_sequence", _refuse_packing),
         replaced_attribute(torch.Tensor, "fill_diagonal_", _fill_diagonal),
         light_stacks(caller),
@@ -402,6 +404,18 @@ def _cumulative(forward: Callable[..., Any]) -> Callable[..., Any]:
         return result
 
     return normalize
+
+
+def _sets_gradients(node: Any, omit_if_same_with_ambient: bool = False) -> bool:
+    """Whether a part of a graph is in a block such as `torch.no_grad`.
+
+    PyTorch looks at the first operation only, which in a block of `torch.autocast` is its entry.
+    """
+    if node.op != "call_module":
+        return False
+    nodes = node.graph.owning_module.get_submodule(node.target).graph.nodes
+    modes = [each.args[0] for each in nodes if each.target is torch._C._set_grad_enabled]
+    return bool(modes) and (not omit_if_same_with_ambient or modes[0] != torch.is_grad_enabled())
 
 
 def _is_told_causal(_mask: Any, is_causal: bool | None = None, _size: int | None = None) -> bool:
