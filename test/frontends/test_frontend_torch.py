@@ -11,6 +11,7 @@ from torch import nn
 from torch._dynamo import trace_rules
 from torch.autograd import forward_ad
 from torch.fx.proxy import TracerBase
+from torch.masked import masked_tensor
 from torch.utils import _pytree
 
 import pyshardy as sdy
@@ -245,6 +246,8 @@ WRONG_INPUTS = {
         torch.quantize_per_tensor(torch.ones(1), 0.1, 0, torch.qint8),
         "quantized tensor, .*; dequantize it",
     ),
+    "masked": (masked_tensor(torch.ones(1), torch.ones(1) > 0), "masked tensor, .* its mask"),
+    "oneDNN": (torch.ones(1).to_mkldnn(), "oneDNN tensor, .*; call its 'to_dense'"),
     "array": (np.ones(1), "an input has the type 'numpy.ndarray'; give tensors"),
     "integers": (torch.ones(1).to(torch.uint16), "tensor of uint16, .*convert it before"),
 }

@@ -8,9 +8,13 @@ the weekly run does; the tests of a change take a part of them, and those along 
 import pytest
 import torch
 from case_counts import cases, spread
+from torch import nn
+from torch.utils.checkpoint import checkpoint
 
+import pyshardy as sdy
 import torch_cases
 import torch_gradients
+from pyshardy.program import run_unpartitioned
 
 FAMILIES = {name: torch_cases.calls_of(text) for name, text in torch_cases.CALLS.items()}
 
@@ -73,3 +77,77 @@ def test_along_dimensions(first):
     ]
     calls = spread(calls, 24)
     assert check(calls) == len(calls)
+
+
+class Bags(nn.Module):
+    """Sums in 32 bits, where PyTorch keeps no bags of indices for the gradient."""
+
+    def __init__(self):
+        super().__init__()
+        self.bag = nn.EmbeddingBag(8, 4, mode="sum")
+        self.padded = nn.EmbeddingBag(8, 4, mode="sum", include_last_offset=True, padding_idx=4)
+        self.weights = nn.Parameter(torch.rand(6))
+
+    def forward(self, x):
+        indices = torch.tensor([1, 2, 4, 5, 4, 3])
+        summed = self.bag(indices, torch.tensor([0, 2, 2]), self.weights)
+        padded = self.padded(indices, torch.tensor([0, 1, 4, 6]), self.weights)
+        return x[:, :1] * (summed + padded)
+
+
+class Masked(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.transformer = nn.Transformer(4, 2, 1, 1, 8, 0.0, batch_first=True)
+
+    def forward(self, x):
+        mask = nn.Transformer.generate_square_subsequent_mask(3)
+        return self.transformer(x, x.flip(0), tgt_mask=mask)
+
+
+class Checkpoints(nn.Module):
+    """One with 'use_reentrant' cuts off gradients if no input requires one."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(8, 8) for _ in range(2))
+
+    def forward(self, x):
+        first = checkpoint(self.layers[0], x, use_reentrant=True)
+        return checkpoint(self.layers[1], self.layers[0](x) + first, use_reentrant=True)
+
+
+class Blocks(nn.Module):
+    """A block of 'no_grad' inside of one of 'autocast'."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 8)
+
+    def forward(self, x):
+        with torch.autocast("cpu", torch.bfloat16, enabled=False):
+            first = self.layer(x)
+            with torch.no_grad():
+                second = self.layer(x + 1)
+            return first * second
+
+
+@pytest.mark.parametrize(
+    ("make", "shape"),
+    [(Bags, (3, 8)), (Masked, (3, 3, 4)), (Checkpoints, (3, 8)), (Blocks, (3, 8))],
+)
+def test_modules(make, shape):
+    torch.manual_seed(0)
+    model, x, y = make(), torch.randn(shape), torch.randn(())
+
+    def loss(output, target):
+        return (output * target * torch.arange(output.numel()).view_as(output)).sum()
+
+    loss(model(x), y).backward()
+    traced = sdy.torch.trace_training(
+        model, loss, x, y, optimizer=torch.optim.SGD(model.parameters(), 1)
+    )
+    state = traced.new_state(run_unpartitioned(traced.module, traced.inputs(x, y)))
+    for name, parameter in model.named_parameters():
+        expected = parameter - parameter.grad
+        torch.testing.assert_close(torch.tensor(state[name]), expected, rtol=1e-4, atol=1e-4)

@@ -129,8 +129,12 @@ def test_regions_of_autocast():
         def forward(self, x):
             with torch.autocast("cpu", torch.bfloat16):
                 y = x @ x
+                mixed = torch.einsum("ij,jk->ik", y, x), torch.quantile(y, 0.3)
+                targets, lengths = torch.tensor([[1, 2]]), torch.tensor([4])
+                loss = functional.ctc_loss(y[:, None], targets, lengths, lengths // 2)
+                signal = torch.istft(x.to(torch.complex64), 6, window=torch.ones(6))
             with torch.autocast("cpu", enabled=False), torch.no_grad():
-                return y, x @ x
+                return y, x @ x, *mixed, loss, signal
 
     x = torch.randn(4, 4)
     traced = sdy.torch.trace(Mixed(), x)

@@ -101,7 +101,7 @@ class Momentum(torch.optim.Optimizer):
 
     def __init__(self, parameters):
         super().__init__(parameters, {"lr": 0.1})
-        self.counts, self.updates = None, 0
+        self.counts, self.updates, self.largest = None, 0, {}
 
     @torch.no_grad()
     def step(self):
@@ -115,6 +115,8 @@ class Momentum(torch.optim.Optimizer):
                 state["mean"] = 0.5 * state.get("mean", 0) + parameter.grad
                 if self.counts == "largest":
                     state["largest"] = state["mean"].abs().max()
+                if self.counts == "entries":
+                    self.largest[id(parameter)] = state["mean"].abs().max()
                 parameter.sub_(group["lr"] * state["mean"] / (1 - 0.5 ** state["count"]))
 
 
@@ -132,14 +134,43 @@ def test_optimizers_of_users():
     assert isinstance(optimizers[0].state[model.bias]["count"], int)
 
 
-@pytest.mark.parametrize("counts", ["updates", "calls", "largest"])
+class Signs(torch.optim.Optimizer):
+    """It has no state."""
+
+    def __init__(self, parameters):
+        super().__init__(parameters, {"lr": 0.1})
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                parameter.sub_(parameter.grad.sign(), alpha=group["lr"])
+
+
+def test_optimizers_without_state():
+    model, eager = linear(), linear()
+    traced = sdy.torch.trace_training(model, mse, X, Y, optimizer=Signs(model.parameters()))
+    traced.load(run_unpartitioned(traced.module, traced.inputs(X, Y)))
+    trained_eagerly(eager, Signs(eager.parameters()), 1)
+    check_state(model, eager)
+
+
+COUNTED = {
+    "updates": "changes 'updates'",
+    "calls": "changes 'calls'",
+    "entries": "changes 'largest'",
+    "largest": "adds 'largest' to its state",
+}
+
+
+@pytest.mark.parametrize("counts", COUNTED)
 def test_steps_that_change_more_than_their_state(counts):
     model = linear()
     optimizer = Momentum(model.parameters())
     trained_eagerly(model, optimizer, 1)
     optimizer.counts = counts
-    does = "adds 'largest' to its state" if counts == "largest" else f"changes '{counts}'"
-    with pytest.raises(UsageError, match=f"the step of the optimizer 'Momentum' {does}, which"):
+    message = f"the step of the optimizer 'Momentum' {COUNTED[counts]}, which"
+    with pytest.raises(UsageError, match=message):
         sdy.torch.trace_training(model, mse, X, Y, optimizer=optimizer)
 
 
@@ -608,11 +639,6 @@ def test_joint_graphs_of_torch_export():
 # --- Errors -------------------------------------------------------------------------------------
 
 
-class Unknown(torch.optim.Optimizer):
-    def __init__(self, parameters):
-        super().__init__(parameters, {"lr": 0.1})
-
-
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
@@ -625,7 +651,7 @@ class Unknown(torch.optim.Optimizer):
         ({"model": mse}, "expected a torch.nn.Module, got: function"),
         ({"optimizer": "adamv"}, "no optimizer 'adamv'; did you mean 'adam.*'SGD'"),
         ({"optimizer": 3}, "expected an optimizer of PyTorch or its name, got: int"),
-        ({"optimizer": Unknown}, "the initial state of the optimizer 'Unknown' is unknown"),
+        ({"optimizer": Momentum}, "optimizer 'Momentum' adds '.*' to its state, .* the first step"),
         ({"optimizer": torch.optim.LBFGS}, "a step of 'LBFGS' computes the loss several times"),
         ({"loss": lambda y, t: torch.amp.GradScaler("cpu").scale(mse(y, t))}, "'GradScaler' chan"),
         ({"before_step": lambda _: X.add_(linear().weight.sum())}, "doesn't have as an argument"),

@@ -368,7 +368,10 @@ def _apply(cls: Any, *args: Any) -> Any:
     """Apply a function for autograd, in the place of `torch.autograd.Function.apply`."""
     if cls is checkpoint.CheckpointFunction:  # of 'use_reentrant': its forward has no autograd
         function, _, *values = args
-        return function(*values)
+        # Its results require no gradient if no value does, whatever the function refers to.
+        is_needed = any(isinstance(one, torch.Tensor) and one.requires_grad for one in values)
+        with torch.set_grad_enabled(is_needed and torch.is_grad_enabled()):
+            return function(*values)
 
     apply = _FunctionBase.__dict__["apply"].__get__(None, cls)
     if cls.__module__.startswith(_INLINED):

@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
+from torch.utils import _pytree as pytree
 
 from mlir_sdy.diagnostics import UsageError, error
 from pyshardy.frontends.torch import failures
@@ -228,9 +229,25 @@ def _always(*_: Any, **__: Any) -> bool:
     return True
 
 
+def _in_32_bits(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that has numbers of 32 bits in a block of `torch.autocast`."""
+
+    def converted(tensor: torch.Tensor) -> torch.Tensor:
+        return tensor.float() if tensor.dtype in (torch.bfloat16, torch.float16) else tensor
+
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        if torch.is_autocast_enabled("cpu"):
+            args, kwargs = pytree.tree_map_only(torch.Tensor, converted, (args, kwargs))
+        return function(*args, **kwargs)
+
+    return called
+
+
 def _replaced() -> Replacements:
     data: Any = torch.Tensor.data
-    nanquantile = functools.partial(quantile, ignores_nan=True)
+    quantiles = _in_32_bits(quantile)
+    nanquantile = _in_32_bits(functools.partial(quantile, ignores_nan=True))
     names = (torch, "_grouped_mm"), (torch.nn.functional, "grouped_mm")  # since PyTorch 2.8, 2.10
     of_groups = {
         getattr(owner, name): (_takes, grouped_mm) for owner, name in names if hasattr(owner, name)
@@ -241,8 +258,8 @@ def _replaced() -> Replacements:
         data.__set__: (_always, set_data),
         torch.bincount: (_has_minlength, bincount),
         torch.Tensor.bincount: (_has_minlength, bincount),
-        torch.quantile: (_has_no_out, quantile),
-        torch.Tensor.quantile: (_has_no_out, quantile),
+        torch.quantile: (_has_no_out, quantiles),
+        torch.Tensor.quantile: (_has_no_out, quantiles),
         torch.nanquantile: (_has_no_out, nanquantile),
         torch.Tensor.nanquantile: (_has_no_out, nanquantile),
         torch.cov: (_always, cov),
@@ -251,8 +268,8 @@ def _replaced() -> Replacements:
         torch.Tensor.corrcoef: (_always, corrcoef),
         torch.linalg.lstsq: (_always, lstsq),
         torch.nn.functional.gaussian_nll_loss: (_always, gaussian_nll_loss),
-        torch.ctc_loss: (_always, ctc_loss),
-        torch.nn.functional.ctc_loss: (_always, ctc_loss),
+        torch.ctc_loss: (_always, _in_32_bits(ctc_loss)),
+        torch.nn.functional.ctc_loss: (_always, _in_32_bits(ctc_loss)),
     }
 
 

@@ -11,8 +11,11 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import torch
+from torch._export.passes import replace_set_grad_with_hop_pass as blocks
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.export import ExportedProgram
+from torch.masked import is_masked_tensor
+from torch.nn.modules import transformer
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.utils import _pytree as pytree
 
@@ -110,7 +113,7 @@ def trace(
         VerificationError: a sharding is invalid on the mesh.
     """
     start_conversion()
-    _check_inputs(args, kwargs)
+    check_inputs(args, kwargs)
     given: tuple[Any, Any] = as_trees((args, dict(kwargs or {})))
     layouts = Layouts.of(module, given, mesh)
     with kept_local_maps(layouts):
@@ -132,11 +135,12 @@ def trace(
     return TracedModule(imported, signature, tree.in_spec, tree.out_spec)
 
 
-def _check_inputs(args: tuple[Any, ...], kwargs: Any) -> None:
+def check_inputs(args: tuple[Any, ...], kwargs: Any) -> None:
     """Check that inputs are values that a program can have.
 
     Raises:
-        UsageError: keyword inputs aren't a mapping; an input is a module, nested or quantized.
+        UsageError: keyword inputs aren't a mapping; an input is a module, or a tensor of a kind
+            without conversion, such as a nested one.
     """
     if kwargs is not None and not isinstance(kwargs, Mapping):
         got = type(kwargs).__name__
@@ -145,9 +149,20 @@ def _check_inputs(args: tuple[Any, ...], kwargs: Any) -> None:
         if isinstance(leaf, torch.nn.Module):
             message = f"an input is a module, '{type(leaf).__name__}'"
             raise UsageError(error(f"{message}; make it an attribute of the traced module"))
-        if isinstance(leaf, torch.Tensor) and (leaf.is_nested or leaf.is_quantized):
-            kind, way = ("nested", "pad it") if leaf.is_nested else ("quantized", "dequantize it")
-            raise UsageError(error(f"an input is a {kind} tensor, which has no conversion; {way}"))
+        kinds = _KINDS.items() if isinstance(leaf, torch.Tensor) else ()
+        for kind, (is_of_kind, way) in kinds:
+            if is_of_kind(leaf):
+                message = f"an input is a {kind} tensor, which has no conversion; {way}"
+                raise UsageError(error(message))
+
+
+_KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "nested": (lambda tensor: tensor.is_nested, "pad it"),
+    "quantized": (lambda tensor: tensor.is_quantized, "dequantize it"),
+    "masked": (is_masked_tensor, "pass its data and its mask"),
+    "oneDNN": (lambda tensor: tensor.is_mkldnn, "call its 'to_dense'"),
+}
+"""Kinds of tensors that have no conversion, how to tell them, and what to do."""
 
 
 def _imported(
@@ -253,6 +268,8 @@ def _export(
         static_functions(module, replaced, note_exported if is_differentiated else None) as caller,
         dense_flex_attention(),
         replaced_attribute(torch, "instance_norm", _instance_norm),
+        replaced_attribute(transformer, "_detect_is_causal_mask", _is_told_causal),
+        replaced_attribute(blocks, "_is_set_grad_enabled_sub_mod", _sets_gradients),
         replaced_attribute(torch._VF, "_pack_padded_sequence", _refuse_packing),
         replaced_attribute(torch.Tensor, "fill_diagonal_", _fill_diagonal),
         light_stacks(caller),
@@ -387,6 +404,23 @@ def _cumulative(forward: Callable[..., Any]) -> Callable[..., Any]:
         return result
 
     return normalize
+
+
+def _sets_gradients(node: Any, omit_if_same_with_ambient: bool = False) -> bool:
+    """Whether a part of a graph is in a block such as `torch.no_grad`.
+
+    PyTorch looks at the first operation only, which in a block of `torch.autocast` is its entry.
+    """
+    if node.op != "call_module":
+        return False
+    nodes = node.graph.owning_module.get_submodule(node.target).graph.nodes
+    modes = [each.args[0] for each in nodes if each.target is torch._C._set_grad_enabled]
+    return bool(modes) and (not omit_if_same_with_ambient or modes[0] != torch.is_grad_enabled())
+
+
+def _is_told_causal(_mask: Any, is_causal: bool | None = None, _size: int | None = None) -> bool:
+    """Whether the caller says that a mask is causal; its numbers aren't known, and used anyway."""
+    return bool(is_causal)
 
 
 def _refuse_packing(*_: Any) -> NoReturn:

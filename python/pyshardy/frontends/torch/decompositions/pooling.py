@@ -206,8 +206,7 @@ def embedding_bag(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Reduce the rows of a table in bags of indices: to sums, means or the largest elements."""
     bags = offsets.shape[0] - bool(include_last_offset)
-    place = torch.arange(indices.shape[0], device=indices.device)
-    bag = torch.sum(offsets[:bags].unsqueeze(1) <= place, 0) - 1
+    bag = _bags(offsets[:bags], indices)
     members = bag == torch.arange(bags, device=indices.device).unsqueeze(1)
     if padding_idx is not None and padding_idx >= 0:
         members = members & (indices != padding_idx)
@@ -230,6 +229,12 @@ def embedding_bag(
 
 
 _MEAN, _LARGEST = 1, 2
+
+
+def _bags(offsets: Tensor, indices: Tensor) -> Tensor:
+    """Return the bag of each index, from the first positions of bags."""
+    place = torch.arange(indices.shape[0], device=indices.device)
+    return torch.sum(offsets.unsqueeze(1) <= place, 0) - 1
 
 
 def _register(count: int) -> None:
@@ -286,7 +291,7 @@ def embedding_bag_backward(
     grad: Tensor,
     indices: Tensor,
     offsets: Tensor,
-    offset2bag: Tensor,
+    offset2bag: Tensor,  # without elements for sums of 32 bits
     bag_size: Tensor,
     maximum_indices: Tensor,
     num_weights: int,
@@ -303,7 +308,7 @@ def embedding_bag_backward(
         return torch.scatter_add(zeros, 0, maximum_indices.long(), torch.where(is_filled, grad, 0))
     if mode == _MEAN:
         grad = grad / torch.clamp(bag_size, min=1).unsqueeze(1)
-    rows = grad.index_select(0, offset2bag.long())
+    rows = grad.index_select(0, _bags(offsets[: grad.shape[0]], indices))
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.unsqueeze(1)
     if scale_grad_by_freq:
@@ -312,3 +317,19 @@ def embedding_bag_backward(
     if padding_idx >= 0:
         rows = torch.where((indices == padding_idx).unsqueeze(1), 0, rows)
     return zeros.index_add(0, indices.long(), rows)
+
+
+@decomposition("aten._embedding_bag_per_sample_weights_backward")
+def embedding_bag_per_sample_weights_backward(
+    grad: Tensor,
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    offset2bag: Tensor,  # without elements for sums of 32 bits
+    mode: int,  # sums only
+    padding_idx: int = -1,
+) -> Tensor:
+    """Multiply the gradients of bags by their rows of a table."""
+    rows = grad.index_select(0, _bags(offsets[: grad.shape[0]], indices))
+    products = torch.sum(rows * weight.index_select(0, indices), 1)
+    return torch.where(indices == padding_idx, 0, products)

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 from torch.optim import Optimizer
 from torch.overrides import TorchFunctionMode
+from torch.utils import _pytree as pytree
 
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.suggest import did_you_mean
@@ -126,12 +127,6 @@ def optimizer_of(written: Any, parameters: Sequence[torch.nn.Parameter]) -> Opti
     if closure is not None and closure.default is closure.empty:
         message = f"a step of '{name}' computes the loss several times, which a program can't"
         raise UsageError(error(f"{message}; {_choice(names)}"))
-    if not written.state and _declared(written) is None:
-        message = (
-            f"the initial state of the optimizer '{name}' is unknown; make its first step in "
-            f"PyTorch, or use another optimizer; {_choice(names)}"
-        )
-        raise UsageError(error(message))
     return written
 
 
@@ -202,7 +197,7 @@ def make_step(
         copy.state[stand_ins[parameter]] = state
     steps = {parameter: state[STEP] for parameter, state in states.items() if STEP in state}
     keys = {parameter: {*state} for parameter, state in states.items()}
-    numbers = [dict(each) for each in (copy.__dict__, *copy.param_groups)]
+    before_step = [_leaves(each) for each in (copy.__dict__, *copy.param_groups)]
     with torch.no_grad(), _scalars_as_tensors():
         if before is not None:
             before([*stand_ins.values()])
@@ -218,8 +213,9 @@ def make_step(
             raise UsageError(error(f"{message}; {_choice(supported())}")) from failure
         for parameter, step in steps.items():
             states[parameter][STEP] = states[parameter][STEP].to(step.dtype)
-    after = [copy.__dict__, *copy.param_groups]
-    changed = [name for pair in zip(numbers, after, strict=True) for name in _changed(*pair)]
+    after_step = [_leaves(each) for each in (copy.__dict__, *copy.param_groups)]
+    pairs = zip(before_step, after_step, strict=True)
+    changed = [name for pair in pairs for name in _changed(*pair)]
     added = [name for each, state in states.items() for name in {*state} - keys[each]]
     if changed or added:
         does = f"changes '{changed[0]}'" if changed else f"adds '{added[0]}' to its state"
@@ -231,13 +227,27 @@ def make_step(
         raise UsageError(error(message))
 
 
-def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+def _leaves(attributes: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Return the values of attributes, and those in lists and dictionaries, by name."""
+    others = RATE, "param_groups", "state"
+    return {
+        name: pytree.tree_leaves(value) for name, value in attributes.items() if name not in others
+    }
+
+
+def _changed(before: Mapping[str, list[Any]], after: Mapping[str, list[Any]]) -> list[str]:
     """Return the names of values that aren't as before; tensors are compared as objects."""
-    pairs = [(name, before.get(name), value) for name, value in after.items() if name != RATE]
+
+    def is_changed(old: Any, new: Any) -> bool:
+        if new is old:
+            return False
+        return isinstance(new, Tensor) or isinstance(old, Tensor) or bool(new != old)
+
     return [
         name
-        for name, old, new in pairs
-        if new is not old and (isinstance(new, Tensor) or isinstance(old, Tensor) or new != old)
+        for name, values in after.items()
+        if len(values) != len(before.get(name, ()))
+        or any(map(is_changed, before.get(name, ()), values))
     ]
 
 
@@ -346,7 +356,7 @@ class OptimizerState:
             message = "the optimizer got parameter groups after the step was traced; trace it again"
             raise UsageError(error(message))
         for index, (before, now) in enumerate(zip(self.constants, groups, strict=True)):
-            for name in _changed(now, before):
+            for name in _changed(_leaves(now), _leaves(before)):
                 message = (
                     f"'{name}' of the parameter group {index} was {before[name]} when the step was "
                     f"traced, and is {now.get(name)} now; hyperparameters other than the learning "

@@ -38,7 +38,12 @@ from pyshardy.frontends.torch.traced import (
     tensor_of,
     tensors_of_inputs,
 )
-from pyshardy.frontends.torch.tracing import check_module, failures_of_user, name_values
+from pyshardy.frontends.torch.tracing import (
+    check_inputs,
+    check_module,
+    failures_of_user,
+    name_values,
+)
 from pyshardy.frontends.torch.training.forward import Forward, Loss, forward_of
 from pyshardy.frontends.torch.training.optimizers import (
     OptimizerState,
@@ -288,6 +293,7 @@ def trace_training(
         raise UsageError(error("the model has no parameters with requires_grad=True"))
     chosen = optimizer_of(optimizer, trainable)
     args, kwargs, given = batch_of(inputs, targets)
+    check_inputs((args, given), kwargs)
     with kept_local_maps(layouts):
         forward = forward_of(model, loss, args, kwargs, given)
         names = StepNames.beside(forward.signature.arguments)
