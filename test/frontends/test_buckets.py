@@ -130,6 +130,12 @@ def test_operations(name):
             np.testing.assert_allclose(unpadded, expected, rtol=2e-4, atol=2e-5)
 
 
+def test_least_elements_are_before_padding():
+    program = program_of(lambda x: jax.lax.top_k(x[:, 0], 2), buckets=[8])
+    x = np.full((3, 4), 0xFFC00000, "uint32").view("float32")  # NaN below minus infinity
+    assert program.run([x], "jit")[1].tolist() == [0, 1]
+
+
 PROGRAMS = ["step", "attention", "sequence", "scanned", "constrained"]
 
 
