@@ -100,7 +100,7 @@ BUDGETS = {
     "drawing": 1_040,
     "dynamic": 1_985,
     "explain": 6_665,
-    "frontends": 17_930,
+    "frontends": 17_935,
     "irtools": 4_465,
     "local_program": 1_360,
     "lsp": 1_855,
