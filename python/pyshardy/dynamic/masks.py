@@ -187,10 +187,14 @@ class _Masking(Contents):
             place = ir.Location.name(name, self._entry.location)
             self.scalars_of[name] = block.add_argument(integer, place)
         for name, value in self.sizes.scalars.items():
-            if not isinstance(value, ir.BlockArgument) and not shape_of(value.type):
+            elements = [*(self.sizes.read(value) or ())]
+            if not isinstance(value, ir.BlockArgument) and Size.symbol(name) in elements:
                 with value.location, ir.InsertionPoint.after(value.owner.operation):
-                    element = integer.element_type
-                    self.scalars_of[name] = StablehloBuilder().convert(value, element)
+                    builder, scalar = StablehloBuilder(), value
+                    if shape_of(value.type):
+                        at = elements.index(Size.symbol(name))
+                        scalar = builder.reshape(builder.slice(value, [at], [at + 1]), [])
+                    self.scalars_of[name] = builder.convert(scalar, integer.element_type)
         for value, (size,) in numbers:
             is_source = isinstance(value, ir.BlockArgument) or value.owner.name == DIMENSION_SIZE
             is_known = is_source and size.symbols <= self.scalars_of.keys()

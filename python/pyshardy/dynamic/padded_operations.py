@@ -15,6 +15,7 @@ from typing import Any, NoReturn, TypeAlias
 from mlir_sdy.attributes import AttributeCache
 from mlir_sdy.diagnostics import UsageError, error
 from mlir_sdy.host import ir, location_of
+from mlir_sdy.model import TensorSharding
 from mlir_sdy.traversal import terminator_of
 from mlir_sdy.values import get_sharding, result_shardings_of, set_result_shardings_of
 from pyshardy.irtools.stablehlo_builder import StablehloBuilder
@@ -120,6 +121,31 @@ class Contents:
         wide = builder.pad(value, self.builder.scalar(value, 0), [0] * len(shape), margins)
         return builder.dynamic_slice(wide, self.scalars(numbers), shape)
 
+    def places(self, count: int, *sizes: Sequence[Number]) -> ir.Value:
+        """Build where elements are before a reshape, for all after it, as positions in rows.
+
+        Args:
+            count: the number of elements.
+            sizes: those of the result with and without padding, and of the operand without and with
+                it.
+        """
+        builder, integer = StablehloBuilder(), ir.IntegerType.get_signless(32)
+        total = builder.iota(ir.RankedTensorType.get([count], integer), 0)
+        scalar, ones = with_shape(total.type, ()), builder.splat(total.type, 1)
+        for divisors, factors in (sizes[:2], sizes[2:]):
+            digits: list[tuple[ir.Value, ir.Value]] = []
+            for divisor, factor in reversed([*zip(divisors, factors, strict=True)][1:]):
+                by, times = (
+                    builder.broadcast_in_dim(self.builder.number(scalar, each), [count])
+                    for each in (divisor, factor)
+                )
+                by = builder.binary("maximum", by, ones)  # sizes may be 0
+                digits.append((builder.binary("remainder", total, by), times))
+                total = builder.binary("divide", total, by)
+            for digit, times in reversed(digits):
+                total = builder.binary("add", builder.binary("multiply", total, times), digit)
+        return total
+
     def refuse(self, operation: ir.Operation, value: ir.Value, dim: int) -> NoReturn:
         """Raise the `CapacityError` of an operation whose result would depend on padding."""
         size = number_of(self.content(value)[dim])
@@ -148,19 +174,47 @@ def _for_all_sizes(vectors: Vectors, static: Sequence[Sequence[int]]) -> list[Se
 
 
 def _fit_reshape(known: Contents, operation: ir.Operation, _: Vectors) -> Fitted:
-    """Fit a reshape that merges or splits dimensions of which only the first one is padded."""
+    """Fit a reshape: where other dimensions than the first of a group are padded, rows are moved.
+
+        %1 = reshape %0 : tensor<4x8xf32> -> tensor<32xf32>
+
+    of content `2x5` takes element 8 of its operand as element 5.
+    """
     values = operation.operands[0], operation.results[0]
-    padded, shapes = known.dims(values[0]), [shape_of(each.type) for each in values]
-    for groups in reshape_groups(*shapes) if padded else ():
-        products: list[Number] = []
-        for value, shape, dims in zip(values, shapes, groups, strict=True):
+    shapes, contents = map(shape_of, (v.type for v in values)), map(known.content, values)
+    (before, after), (old, new) = shapes, contents
+    padded, groups = known.dims(values[0]), list(reshape_groups(before, after))
+    if any(math.prod(old[i] for i in a) != math.prod(new[i] for i in b) for a, b in groups):
+        groups = [(range(len(before)), range(len(after)))]
+    if padded and math.prod(old) != math.prod(new):
+        known.refuse(operation, values[0], padded[0])
+    moved: dict[int, tuple[range, range]] = {}
+    for at, group in enumerate(groups):
+        for value, shape, dims in zip(values, (before, after), group, strict=True):
             first = next((d for d in dims if shape[d] > 1 or d in known.dims(value)), None)
             if ({*dims} - {first}) & {*known.dims(value)}:
-                known.refuse(operation, values[0], padded[0])
-            products.append(math.prod(known.content(value)[dim] for dim in dims))
-        if products[0] != products[1]:
-            known.refuse(operation, values[0], padded[0])
-    return [(0, dim) for dim in padded]
+                moved[at] = group
+    if moved:
+        sharding = get_sharding(values[0])
+        if sharding is not None:
+            axes = [sharding.dim_axes[a[0]] if len(a) == 1 else () for a, _ in groups]
+            axes = [() if at in moved else each for at, each in enumerate(axes)]
+            sharding = TensorSharding.from_axes(sharding.mesh_or_ref, axes)
+        builder = known.builder.sharded(sharding)
+        rows = builder.reshape(values[0], [math.prod(before[i] for i in a) for a, _ in groups])
+        for at, (a, b) in moved.items():
+            sizes = [[shape[i] for i in dims] for dims, shape in ((b, after), (b, new), (a, old))]
+            places = known.places(shape_of(rows.type)[at], *sizes, [before[i] for i in a])
+            others = [dim for dim in range(len(groups)) if dim != at]
+            numbers = ir.Attribute.parse(
+                f"#stablehlo.gather<offset_dims = {others}, collapsed_slice_dims = [{at}], "
+                f"start_index_map = [{at}], index_vector_dim = 1>"
+            )
+            shape = shape_of(rows.type)
+            lengths = [1 if dim == at else size for dim, size in enumerate(shape)]
+            rows = builder.gather(rows, places, numbers, lengths, shape)
+        operation.operands[0] = rows
+    return [(0, dim) for dim in range(len(shape_of(operation.operands[0].type)))]
 
 
 def _fit_ends(known: Contents, operation: ir.Operation, vectors: Vectors) -> Fitted:
@@ -178,7 +232,7 @@ def _fit_ends(known: Contents, operation: ir.Operation, vectors: Vectors) -> Fit
     first, end, step = _for_all_sizes(vectors, static)
     names = known.scalars_of.keys()
     is_known = None not in first and all(size_of(each).symbols <= names for each in first)
-    if is_slice and is_known and [*first] != [*static[0]] and {*step} == {1}:
+    if is_known and [*first] != [*static[0]] and {*step} == {1 if is_slice else 0}:
         return _fit_moving_slice(known, operation, first)
     for dim in range(len(end)):
         if end[dim] is None or (first[dim], step[dim]) != (static[0][dim], static[2][dim]):
@@ -189,9 +243,20 @@ def _fit_ends(known: Contents, operation: ir.Operation, vectors: Vectors) -> Fit
 
 
 def _fit_moving_slice(known: Contents, operation: ir.Operation, starts: Sequence[Number]) -> None:
-    """Replace a slice whose start depends on symbols, by one that ends in padding at most."""
-    result, known.needs_check = operation.results[0], True
-    moved = known.from_starts(operation.operands[0], starts, result)
+    """Replace a slice whose start depends on symbols, by one that ends in padding at most.
+
+    A pad is a slice of its operand in wide padding, which begins before the operand.
+    """
+    value, result, known.needs_check = operation.operands[0], operation.results[0], True
+    if operation.name == "stablehlo.pad":
+        known.mask(operation, PaddingMask(0, known.dims(value), operation.operands[1]))
+        value, wide = operation.operands[0], shape_of(result.type)
+        builder = known.builder.sharded(get_sharding(result))
+        value = builder.pad(value, operation.operands[1], wide, wide)
+        numbers = [number - start for number, start in zip(wide, starts, strict=True)]
+        moved = builder.dynamic_slice(value, known.scalars(numbers), wide)
+    else:
+        moved = known.from_starts(value, starts, result)
     known.keep(moved, known.content(result))
     result.replace_all_uses_with(moved)
     operation.erase()
@@ -307,15 +372,46 @@ def _fit_starts(known: Contents, operation: ir.Operation, _: Vectors) -> Fitted:
     value, is_update = operation.operands[0], operation.name == "stablehlo.dynamic_update_slice"
     taken = operation.operands[1] if is_update else operation.results[0]
     contents, fitted = (known.content(value), known.content(taken)), list[Place]()
+    if is_update and known.dims(taken) and contents[0] != contents[1]:
+        return _fit_update(known, operation)
     for dim, (size, length) in enumerate(zip(*contents, strict=True)):
         if size == length:
             continue  # it begins at 0, for all sizes
-        if not known.grows(size - length) or (is_update and dim in known.dims(taken)):
+        if not known.grows(size - length):
             known.refuse(operation, taken if is_update else value, dim)
         if dim in known.dims(value):
             known.needs_check |= length != 1
             fitted.append((0, dim))
     return fitted
+
+
+def _fit_update(known: Contents, operation: ir.Operation) -> None:
+    """Replace a padded update, whose padding becomes what it would overwrite."""
+    value, update, *starts = operation.operands
+    result, full, shape = operation.results[0], shape_of(value.type), shape_of(update.type)
+    contents, margins = (
+        zip(known.content(value), known.content(update), strict=True),
+        [0] * len(full),
+    )
+    builder, known.needs_check = known.builder.sharded(get_sharding(result)), True
+    for dim in known.dims(update):
+        margins[dim] = shape[dim]
+    wide = builder.pad(value, known.builder.scalar(value, 0), [0] * len(full), margins)
+    for at, (size, length) in enumerate(contents):
+        start = starts[at]
+        low, high = (known.builder.number(start.type, n) for n in (0, size - length))
+        starts[at] = StablehloBuilder().clamp(low, start, high)
+    part = known.builder.sharded(get_sharding(update))
+    flags = with_element(update.type, ir.IntegerType.get_signless(1))
+    outside = StablehloBuilder().splat(with_shape(flags, ()), 0)
+    sizes, dims = known.content(update), known.dims(update)
+    inside = known.builder.masked(part.splat(flags, 1), sizes, dims, outside)
+    merged = part.select(inside, update, part.dynamic_slice(wide, starts, shape))
+    written = builder.dynamic_update_slice(wide, merged, starts)
+    updated = builder.slice_prefix(written, full)
+    known.keep(updated, known.content(result))
+    result.replace_all_uses_with(updated)
+    operation.erase()
 
 
 def _fit_gather(known: Contents, operation: ir.Operation, vectors: Vectors) -> Fitted:
@@ -366,19 +462,22 @@ def _fit_reverse(known: Contents, operation: ir.Operation, _: Vectors) -> Fitted
 def _fit_scatter(known: Contents, operation: ir.Operation, _: Vectors) -> Fitted:
     """Fit a scatter: updates in padding have indices that are out of bounds, and are skipped.
 
-    Padding of windows becomes neutral, so that it changes nothing.
+    Padding of windows becomes neutral, so that it changes nothing, or is written to padding.
     """
     count, value = len(operation.results), operation.operands[0]
     numbers = ScatterView(operation).scatter_dimension_numbers
     indices, update = operation.operands[count], operation.operands[count + 1]
     updates, neutrals = range(count + 1, 2 * count + 1), neutral_values(operation) or {}
     fitted: set[Place] = set()
+    indexed: list[int] = list(numbers.scattered_dims_to_operand_dims)
+    starts = dict(zip(indexed, known.sizes.read(indices) or (), strict=False))
+    starts = starts if shape_of(indices.type) == (len(indexed),) else {}
     for dim, window in window_dims(operation).items():
         missing = known.content(value)[dim] - known.content(update)[window]
         left = shape_of(value.type)[dim] - shape_of(update.type)[window]
         if left == 0 or window not in known.dims(update):
             continue
-        if missing != left or len(neutrals) != count:
+        if missing != left or (len(neutrals) != count and starts.get(dim) != left):
             known.refuse(operation, update, window)
         for index, neutral in neutrals.items():
             known.mask(operation, PaddingMask(index, [window], neutral))

@@ -274,7 +274,7 @@ class DynamicProgram(Displayed):
         """
         given = in_order(inputs, self._names, "DynamicProgram.run")
         shapes = [e.shape if isinstance(e, ShardedArray) else np.shape(e) for e in given]
-        values = self._values(shapes, {})
+        values = self._values(shapes)
         made = self._at(values)
         found = made.program.run_sharded(_arguments(made, given, values, np.pad), backend, options)
         return [
@@ -311,7 +311,7 @@ class DynamicProgram(Displayed):
             leaves: list[Any] = jax.tree.leaves((arguments, keywords))
             if structure is not None and len(leaves) == structure.in_tree.num_leaves:
                 leaves = [leaves[index] for index in structure.kept]
-            values = self._values([np.shape(each) for each in leaves], {})
+            values = self._values([np.shape(each) for each in leaves])
             made = self._at(values)
             if id(made.program) not in functions:
                 functions[id(made.program)] = made.program, made.program.as_jax(devices)
@@ -329,8 +329,10 @@ class DynamicProgram(Displayed):
     def _names(self) -> list[str]:
         return [each.name for each in self._signature.arguments]
 
-    def _values(self, shapes: Sequence[Sequence[int]], sizes: Mapping[str, int]) -> dict[str, int]:
-        if not shapes:
+    def _values(
+        self, shapes: Sequence[Sequence[int]], sizes: Mapping[str, int] | None = None
+    ) -> dict[str, int]:
+        if not shapes and sizes is not None:
             return self._signature.check(sizes)
         if sizes:
             for name in sizes:

@@ -321,8 +321,8 @@ def splat_literal(tensor: ir.Type, number: int) -> ir.DenseElementsAttr:
 
 def integer_literal(tensor: ir.Type, numbers: Sequence[int]) -> ir.DenseElementsAttr:
     """Return the elements of a constant of integers, in the order of rows."""
-    if len({*numbers}) == 1:
-        return splat_literal(tensor, numbers[0])
+    if len({*numbers}) <= 1:
+        return splat_literal(tensor, numbers[0] if numbers else 0)
     element = element_type_of(tensor)
     attributes = [ir.IntegerAttr.get(element, each) for each in numbers]
     return ir.DenseElementsAttr.get(attributes, type=tensor)

@@ -249,6 +249,10 @@ def signature_of(module: ir.Module) -> DynamicSignature:
             for dim, text in enumerate(_texts_of(texts, argument)):
                 if kind.shape[dim] >= 0:
                     sizes.append(Size.of(kind.shape[dim]))
+                    if text and Size.parse(text, place) != sizes[-1]:
+                        message = f"the attribute '{SIZES}' of argument {index} gives '{text}' for"
+                        message += f" dimension {dim}, which has size {sizes[-1]}"
+                        raise UsageError(error(message, place))
                     continue
                 fresh = re.sub(r"\W+", "_", name.lstrip("%")).strip("_") + str(dim)
                 sizes.append(Size.parse(text, place) if text else Size.symbol(fresh))

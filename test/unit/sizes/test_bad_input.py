@@ -160,6 +160,11 @@ def test_attributes():
         program('%x: tensor<?xf32> {sdy.sizes = ["b +"]}', RETURN),
     )
     refused(
+        "^-:3:38: error: the attribute 'sdy.sizes' of argument 1 gives 'b' for dimension 0, which",
+        program('%x: tensor<?xf32>, %y: tensor<4xf32> {sdy.sizes = ["b"]}', RETURN),
+    )
+    refused("the program takes 2 arrays, but got 0: %x, %y", program())
+    refused(
         "^-:1:1: error: the attribute 'sdy.symbols': the program has no size 'bach'; did you mean",
         program(symbols="bach = {min = 2}"),
     )

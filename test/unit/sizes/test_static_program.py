@@ -39,3 +39,14 @@ def test_a_warning_of_sizes_that_nothing_checks():
     with collect() as said:
         sdy.run_pipeline(module, "builtin.module(sdy-dynamic-to-static{sizes=a0:8 capacity=true})")
     assert "nothing refuses smaller sizes for which the program is invalid" in said[0].message
+
+
+def test_vectors_of_no_sizes():
+    module = sdy.parse(
+        """func.func @main(%a: tensor<?x4xf32>) -> tensor<0xi32> {
+             %0 = stablehlo.constant dense<> : tensor<0xi32>
+             %1 = stablehlo.add %0, %0 : tensor<0xi32>
+             return %1 : tensor<0xi32>
+           }"""
+    )
+    assert "tensor<0xi32>" in sdy.asm(static_at(module, {}))

@@ -22,6 +22,7 @@ from mlir_sdy.host import ir, location_of
 from mlir_sdy.model import TensorShardingPerValue
 from mlir_sdy.model.text import quoted
 from mlir_sdy.ods.tables import OPERATIONS
+from mlir_sdy.on_demand import has_mpmd
 from mlir_sdy.op_classes import view_as
 from mlir_sdy.symbols import meshes_of
 from mlir_sdy.uses import replace_by
@@ -109,9 +110,13 @@ def to_strings(module: ir.Module) -> None:
     """Convert the sdy dialect to strings, in place.
 
     Raises:
-        PassError: the module has an internal operation of sdy, which has no representation. The
-            module is unchanged then.
+        PassError: the module has an internal operation of sdy, which has no representation, or is
+            for several meshes. The module is unchanged then.
     """
+    for function in operations_with("topology", module) if has_mpmd(module.context) else ():
+        message = "cannot write a program for several meshes (MPMD) to a portable artifact, which"
+        message += " holds StableHLO only; write text or MLIR bytecode"
+        raise PassError(error(message, location_of(function.location)))
     written = {_MESH, _RETURN, _MANUAL, *_CALLS}
     for operation in operations_named(OPERATIONS.keys() - written, module):
         message = (

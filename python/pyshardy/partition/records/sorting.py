@@ -11,7 +11,7 @@ from mlir_sdy.uses import replace_by
 from pyshardy.cost.op_work import SizedOperation, counted_work
 from pyshardy.irtools.stablehlo_builder import i64_attribute
 from pyshardy.irtools.stablehlo_views import SortView, TopKView
-from pyshardy.irtools.tensor_types import element_type_of, shape_of
+from pyshardy.irtools.tensor_types import element_type_of, shape_of, with_shape
 from pyshardy.partition.function_context import sharding_of
 from pyshardy.partition.local.arithmetic import retype_only
 from pyshardy.partition.op_facts.record import Neutral, PartitionRecord, signature_of
@@ -94,9 +94,17 @@ def _taken(value: ir.Value, places: ir.Value, builder: LocalBuilder) -> ir.Value
 
 
 def _least_number(operation: ir.Operation) -> dict[int, Neutral] | None:
-    """Return the least number: of equal elements the first are selected, and padding is last."""
-    element_type = ir.RankedTensorType(operation.results[0].type).element_type
-    least = neutral_element("stablehlo.maximum", element_type)
+    """Return the least element: of equal ones the first are selected, and padding is last.
+
+    NaN with a sign is less than minus infinity; the one with all bits is the least. IREE takes all
+    NaN of bf16 to be the greatest.
+    """
+    element = element_type_of(operation.results[0].type)
+    if isinstance(element, ir.FloatType) and not isinstance(element, ir.BF16Type):
+        scalar = with_shape(operation.results[0].type, ())
+        text = f"dense<0x{2**element.width - 1:X}> : {scalar}"
+        return {0: ir.DenseElementsAttr(ir.Attribute.parse(text, element.context))}
+    least = neutral_element("stablehlo.maximum", element)
     return None if least is None else {0: least}
 
 
