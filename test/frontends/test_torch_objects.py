@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Modules take and return objects with tensors, such as caches of keys and values."""
 
+import enum
 from dataclasses import dataclass
 
 import pytest
@@ -78,6 +79,31 @@ def test_other_objects_are_refused():
     with pytest.raises(UsageError, match=message):
         traced.inputs(x, Cache(1))
     assert len(traced.inputs(x, Model()(x).cache)) == 3
+
+
+class Mode(enum.Enum):
+    SUM = "sum"
+    MEAN = "mean"
+
+
+class Level(enum.IntEnum):
+    LOW = 3
+
+
+@pytest.mark.parametrize("member", [Mode.MEAN, Level.LOW])
+def test_members_of_enumerations(member):
+    class Reduced(nn.Module):
+        def forward(self, x, mode):
+            return x.mean() if mode is Mode.MEAN else x.sum(), {"mode": mode}
+
+    x = torch.ones(2)
+    traced = sdy.torch.trace(Reduced(), x, member)
+    assert traced.arguments == ("x",)
+    value, result = run(traced, x, member)
+    assert value == Reduced()(x, member)[0]
+    assert result["mode"] is member
+    with pytest.raises(UsageError, match=rf"inputs like .*{member}.*got: .*Mode\.SUM"):
+        traced.inputs(x, Mode.SUM)
 
 
 class Cycle:
