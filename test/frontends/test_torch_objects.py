@@ -106,6 +106,35 @@ def test_members_of_enumerations(member):
         traced.inputs(x, Mode.SUM)
 
 
+@dataclass
+class Batch:
+    x: torch.Tensor
+    scale: int
+
+
+def test_objects_of_training_steps():
+    class Scaled(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.Parameter(torch.ones(2))
+
+        def forward(self, batch, mode):
+            value = self.weight * batch.x * batch.scale
+            return value.mean() if mode is Mode.MEAN else value.sum()
+
+    def loss(output, labels):
+        return output * labels.x * labels.scale
+
+    model, batch = Scaled(), ((Batch(torch.arange(2.0), 3), Mode.SUM), Batch(torch.tensor(5.0), 2))
+    traced = sdy.torch.trace_training(model, loss, *batch, optimizer="sgd")
+    arrays = run_unpartitioned(traced.module, traced.inputs(*batch), "interpreter")
+    assert arrays[traced.results.index("loss")] == 30.0
+    loss(model(*batch[0]), batch[1]).backward()
+    rate = traced.inputs(*batch)[traced.arguments.index("optimizer.lr")].item()
+    expected = model.weight.detach() - rate * model.weight.grad
+    torch.testing.assert_close(torch.tensor(traced.new_state(arrays)["weight"]), expected)
+
+
 class Cycle:
     def __init__(self, x):
         self.x = x
