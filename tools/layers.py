@@ -100,7 +100,7 @@ BUDGETS = {
     "drawing": 1_040,
     "dynamic": 1_990,
     "explain": 6_665,
-    "frontends": 18_035,
+    "frontends": 18_051,
     "irtools": 4_465,
     "local_program": 1_360,
     "lsp": 1_855,

@@ -262,6 +262,13 @@ def test_inputs_without_a_conversion(name):
         sdy.torch.trace(function(torch.clone), kwargs=[given])
 
 
+def test_buffers_without_a_conversion():
+    module = nn.Identity()
+    module.register_buffer("scale", torch.ones(1).to_mkldnn())
+    with pytest.raises(UsageError, match="'scale' of the module is a oneDNN tensor"):
+        sdy.torch.trace(module, torch.ones(1))
+
+
 def test_what_is_no_tensor_is_fixed():
     class Model(nn.Module):
         def forward(self, x, count, extra=None):

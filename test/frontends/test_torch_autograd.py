@@ -318,7 +318,13 @@ def with_packing(model, x):
     return model.b(x)
 
 
+def with_linearization(model, x):
+    value, tangent = torch.func.linearize(torch.sin, model.a(x))
+    return model.b(tangent(value))
+
+
 REFUSED = {
+    "a linearization": (with_linearization, None, "call torch.func.jvp"),
     "packed sequences": (with_packing, None, "give layers padded ones"),
     "a change in place": (lambda m, x: m.b(Doubled.apply(m.a(x))), None, "'Doubled' changes its"),
     "backward": (with_backward, None, "use torch.autograd.grad"),

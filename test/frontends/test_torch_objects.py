@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Modules take and return objects with tensors, such as caches of keys and values."""
 
+import enum
 from dataclasses import dataclass
 
 import pytest
@@ -78,6 +79,60 @@ def test_other_objects_are_refused():
     with pytest.raises(UsageError, match=message):
         traced.inputs(x, Cache(1))
     assert len(traced.inputs(x, Model()(x).cache)) == 3
+
+
+class Mode(enum.Enum):
+    SUM = "sum"
+    MEAN = "mean"
+
+
+class Level(enum.IntEnum):
+    LOW = 3
+
+
+@pytest.mark.parametrize("member", [Mode.MEAN, Level.LOW])
+def test_members_of_enumerations(member):
+    class Reduced(nn.Module):
+        def forward(self, x, mode):
+            return x.mean() if mode is Mode.MEAN else x.sum(), {"mode": mode}
+
+    x = torch.ones(2)
+    traced = sdy.torch.trace(Reduced(), x, member)
+    assert traced.arguments == ("x",)
+    value, result = run(traced, x, member)
+    assert value == Reduced()(x, member)[0]
+    assert result["mode"] is member
+    with pytest.raises(UsageError, match=rf"inputs like .*{member}.*got: .*Mode\.SUM"):
+        traced.inputs(x, Mode.SUM)
+
+
+@dataclass
+class Batch:
+    x: torch.Tensor
+    scale: int
+
+
+def test_objects_of_training_steps():
+    class Scaled(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.Parameter(torch.ones(2))
+
+        def forward(self, batch, mode):
+            value = self.weight * batch.x * batch.scale
+            return value.mean() if mode is Mode.MEAN else value.sum()
+
+    def loss(output, labels):
+        return output * labels.x * labels.scale
+
+    model, batch = Scaled(), ((Batch(torch.arange(2.0), 3), Mode.SUM), Batch(torch.tensor(5.0), 2))
+    traced = sdy.torch.trace_training(model, loss, *batch, optimizer="sgd")
+    arrays = run_unpartitioned(traced.module, traced.inputs(*batch), "interpreter")
+    assert arrays[traced.results.index("loss")] == 30.0
+    loss(model(*batch[0]), batch[1]).backward()
+    rate = traced.inputs(*batch)[traced.arguments.index("optimizer.lr")].item()
+    expected = model.weight.detach() - rate * model.weight.grad
+    torch.testing.assert_close(torch.tensor(traced.new_state(arrays)["weight"]), expected)
 
 
 class Cycle:

@@ -3,7 +3,8 @@
 
 `torch.export` takes and returns tensors in trees: tuples, lists, dictionaries, and classes that are
 registered. An object of another class becomes a tree of its attributes at the border of the module,
-which has the object itself inside. Attributes that aren't tensors are constants of the tree.
+which has the object itself inside. Attributes that aren't tensors are constants of the tree, as
+members of enumerations are.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import functools
 import types
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any
 
 import torch
@@ -64,6 +66,8 @@ class _Attributes:
     form: _Form = field(repr=False)
 
     def __repr__(self) -> str:
+        if issubclass(self.form.kind, Enum):
+            return str(self.restored())
         return f"{self.form.kind.__name__}({', '.join(map(str, self.tensors))})"
 
     def restored(self) -> Any:
@@ -71,6 +75,8 @@ class _Attributes:
         leaves = [*self.tensors]
         for position, constant in self.form.constants:
             leaves.insert(position, constant.value)
+        if issubclass(self.form.kind, Enum):
+            return leaves[0]
         made: Any = object.__new__(self.form.kind)
         made.__dict__.update(as_objects(pytree.tree_unflatten(leaves, self.form.tree)))
         return made
@@ -120,6 +126,8 @@ def _tree_of(leaf: Any, seen: dict[int, bool]) -> Any:
         leaf: the leaf.
         seen: the identities of objects so far, and whether they have tensors.
     """
+    if isinstance(leaf, Enum):
+        return _Attributes([], _Form(type(leaf), None, ((0, _Constant(leaf)),), ()))
     own = getattr(leaf, "__dict__", None)
     if not own or isinstance(leaf, _WITHOUT):
         return leaf

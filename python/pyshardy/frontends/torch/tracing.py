@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 import torch
 from torch._export.passes import replace_set_grad_with_hop_pass as blocks
+from torch._functorch import eager_transforms
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.export import ExportedProgram
 from torch.masked import is_masked_tensor
@@ -149,11 +150,14 @@ def check_inputs(args: tuple[Any, ...], kwargs: Any) -> None:
         if isinstance(leaf, torch.nn.Module):
             message = f"an input is a module, '{type(leaf).__name__}'"
             raise UsageError(error(f"{message}; make it an attribute of the traced module"))
-        kinds = _KINDS.items() if isinstance(leaf, torch.Tensor) else ()
-        for kind, (is_of_kind, way) in kinds:
-            if is_of_kind(leaf):
-                message = f"an input is a {kind} tensor, which has no conversion; {way}"
-                raise UsageError(error(message))
+        _check_kind(leaf, "an input")
+
+
+def _check_kind(value: Any, subject: str) -> None:
+    for kind, (is_of_kind, way) in _KINDS.items() if isinstance(value, torch.Tensor) else ():
+        if is_of_kind(value):
+            message = f"{subject} is a {kind} tensor, which has no conversion; {way}"
+            raise UsageError(error(message))
 
 
 _KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
@@ -271,6 +275,7 @@ def _export(
         replaced_attribute(transformer, "_detect_is_causal_mask", _is_told_causal),
         replaced_attribute(blocks, "_is_set_grad_enabled_sub_mod", _sets_gradients),
         replaced_attribute(torch._VF, "_pack_padded_sequence", _refuse_packing),
+        replaced_attribute(eager_transforms, "lazy_dynamo_disallow", _refuse_linearizing),
         replaced_attribute(torch.Tensor, "fill_diagonal_", _fill_diagonal),
         light_stacks(caller),
         light_graphs(),
@@ -285,7 +290,8 @@ def check_module(module: Any) -> None:
     """Check that a value is a module whose code can be traced.
 
     Raises:
-        UsageError: it is something else, or a module of TorchScript.
+        UsageError: it is something else, or a module of TorchScript; a parameter or buffer is a
+            tensor of a kind without conversion.
     """
     got = type(module).__name__
     if isinstance(module, torch.jit.ScriptModule):
@@ -293,6 +299,8 @@ def check_module(module: Any) -> None:
         raise UsageError(error(message))
     if not isinstance(module, torch.nn.Module):
         raise UsageError(error(f"expected a torch.nn.Module, got: {got}"))
+    for name, tensor in weights_of(module):
+        _check_kind(tensor, f"'{name}' of the module")
 
 
 @contextlib.contextmanager
@@ -425,6 +433,11 @@ def _is_told_causal(_mask: Any, is_causal: bool | None = None, _size: int | None
 
 def _refuse_packing(*_: Any) -> NoReturn:
     message = "packed sequences have no conversion; give layers padded ones, and mask their results"
+    raise UsageError(error(message))
+
+
+def _refuse_linearizing(*_: Any) -> NoReturn:
+    message = "torch.func.linearize has no conversion; call torch.func.jvp for each tangent"
     raise UsageError(error(message))
 
 

@@ -31,6 +31,7 @@ from pyshardy.frontends.torch.assignments import without_autocast
 from pyshardy.frontends.torch.dtensors import Layouts
 from pyshardy.frontends.torch.importing import import_graph
 from pyshardy.frontends.torch.local_maps import kept_local_maps
+from pyshardy.frontends.torch.objects import as_trees
 from pyshardy.frontends.torch.signature import check_memory
 from pyshardy.frontends.torch.traced import (
     TracedModel,
@@ -292,7 +293,7 @@ def trace_training(
     if not trainable:
         raise UsageError(error("the model has no parameters with requires_grad=True"))
     chosen = optimizer_of(optimizer, trainable)
-    args, kwargs, given = batch_of(inputs, targets)
+    args, kwargs, given = as_trees(batch_of(inputs, targets))
     check_inputs((args, given), kwargs)
     with kept_local_maps(layouts):
         forward = forward_of(model, loss, args, kwargs, given)
