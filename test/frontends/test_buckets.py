@@ -276,6 +276,25 @@ def test_invalid_sizes_are_refused_within_a_capacity():
         program.run([np.ones((5, 4), "float32")])
 
 
+def test_positions_of_more_elements_than_32_bits_count():
+    text = """
+    module {
+      sdy.mesh @mesh = <["data"=2]>
+      func.func @main(%x: tensor<65536x?xi8>) -> tensor<?xi8> {
+        %0 = stablehlo.get_dimension_size %x, dim = 1 : (tensor<65536x?xi8>) -> tensor<i32>
+        %c = stablehlo.constant dense<65536> : tensor<i32>
+        %1 = stablehlo.multiply %c, %0 : tensor<i32>
+        %2 = stablehlo.reshape %1 : (tensor<i32>) -> tensor<1xi32>
+        %3 = stablehlo.dynamic_reshape %x, %2 : (tensor<65536x?xi8>, tensor<1xi32>) -> tensor<?xi8>
+        return %3 : tensor<?xi8>
+      }
+    }"""
+    module = sdy.parse(text)
+    sdy.propagate(module)
+    program = sdy.partition(module, buckets={"x1": [65536]})
+    assert "iota dim = 0 : tensor<4294967296xi64>" in str(program.at(x1=3).module)
+
+
 @pytest.mark.parametrize("rows", [8, 16])
 def test_slices_of_a_constant_that_begin_anywhere(rows):
     text = f"""

@@ -129,7 +129,8 @@ class Contents:
             sizes: those of the result with and without padding, and of the operand without and with
                 it.
         """
-        builder, integer = StablehloBuilder(), ir.IntegerType.get_signless(32)
+        integer = ir.IntegerType.get_signless(32 if count < 2**31 else 64)
+        builder = StablehloBuilder()
         total = builder.iota(ir.RankedTensorType.get([count], integer), 0)
         scalar, ones = with_shape(total.type, ()), builder.splat(total.type, 1)
         for divisors, factors in (sizes[:2], sizes[2:]):
