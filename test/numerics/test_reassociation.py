@@ -197,3 +197,21 @@ def test_sums_that_are_spread_over_the_shards(joint):
       return %r : tensor<8xf32>
     }}"""
     compare(text, 0)
+
+
+def test_smaller_products_behind_a_reshape_and_a_transpose():
+    """A reshape adds a dimension, which the transpose moves, before a product with few columns."""
+    text = """
+    sdy.mesh @mesh = <["x"=2, "y"=4]>
+    func.func @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>},
+                    %b: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+                    %c: tensor<8x2xf32>) -> tensor<4x2x2xf32> {
+      %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
+        : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+      %1 = stablehlo.reshape %0 : (tensor<8x8xf32>) -> tensor<2x4x8xf32>
+      %2 = stablehlo.transpose %1, dims = [1, 0, 2] : (tensor<2x4x8xf32>) -> tensor<4x2x8xf32>
+      %3 = stablehlo.dot_general %2, %c, contracting_dims = [2] x [0]
+        : (tensor<4x2x8xf32>, tensor<8x2xf32>) -> tensor<4x2x2xf32>
+      return %3 : tensor<4x2x2xf32>
+    }"""
+    compare(text, 0, fewer=True)
