@@ -622,7 +622,12 @@ def fitting(
             raise UsageError(
                 error(f"{name} must be an array of {spec.dtype} of shape {spec.shape}, got: {got}")
             )
-        arrays.append(array.astype(spec.dtype, copy=False))
+        converted = array.astype(spec.dtype, copy=False)
+        are_integers = array.dtype.kind in "iu" and converted.dtype.kind in "iu"
+        if converted is not array and are_integers and not np.array_equal(converted, array):
+            message = f"{name} has an integer of {array.dtype} that {spec.dtype} can't hold"
+            raise UsageError(error(message))
+        arrays.append(converted)
     return arrays
 
 

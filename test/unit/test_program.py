@@ -94,6 +94,15 @@ def test_inputs_that_do_not_fit(program, inputs, complaint):
         program.run(inputs)
 
 
+def test_integers_that_a_type_does_not_hold(context):
+    text = """
+    func.func @main(%x: tensor<2xi32>) -> tensor<2xi32> {
+      return %x : tensor<2xi32>
+    }"""
+    with pytest.raises(SdyError, match=r"arg0 has an integer of int64 that int32 can't hold"):
+        run_unpartitioned(parse(text, context), [np.array([1, 2**40])])
+
+
 def test_options_of_another_type(program):
     with pytest.raises(SdyError, match="takes options that 'CompileOptions' makes, got 'fast'"):
         program.run(operands(), options="fast")
