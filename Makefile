@@ -5,7 +5,7 @@ PYTHON := .venv/bin/python
 # Each process that runs tests takes up to 2 GB.
 JOBS ?= $(shell echo $$(( $$(nproc) < 4 ? $$(nproc) : 4 )))
 # Of a test with more cases, those that are spread evenly; the weekly run runs all.
-CASES ?= 8
+CASES ?= 6
 export PATH := $(dir $(abspath $(PYTHON))):$(PATH)
 
 # Memory of the host that was freed is overwritten, so that a use of it is noticed.

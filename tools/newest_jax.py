@@ -26,6 +26,8 @@ from pythons import find_pythons
 ROOT = Path(__file__).resolve().parents[1]
 ENVIRONMENT = ROOT / "build" / "newest-jax"
 OLDEST = (3, 12)
+MOST_CASES = 6
+"""The cases of each test: `make unit` runs more of them, with another JAX."""
 
 TESTS = (
     "test/numerics/test_backends.py",
@@ -105,7 +107,8 @@ def main() -> int:
         left_out = [f"--deselect={test}" for test in WITH_TORCH]
         print(f"Not run, since PyTorch isn't installed there: {', '.join(WITH_TORCH)}", flush=True)
     chosen = [test for test in TESTS if f"--deselect={test}" not in left_out]
-    command = [interpreter, "-m", "pytest", "-p", "no:cacheprovider", "-rs", *left_out, *chosen]
+    options = ["-p", "no:cacheprovider", "-rs", f"--most-cases={MOST_CASES}"]
+    command = [interpreter, "-m", "pytest", *options, *left_out, *chosen]
     # The other engines are independent of JAX.
     variables = {**os.environ, "PYSHARDY_CORPUS_BACKENDS": "xla"}
     return subprocess.run(
