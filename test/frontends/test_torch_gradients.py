@@ -106,7 +106,7 @@ class Masked(nn.Module):
 
 
 class Checkpoints(nn.Module):
-    """One with 'use_reentrant' cuts off gradients if no input requires one."""
+    """A checkpoint with 'use_reentrant' cuts off gradients if no input requires a gradient."""
 
     def __init__(self):
         super().__init__()
