@@ -98,7 +98,7 @@ BUDGETS = {
     "contracts": 750,
     "cost": 1_220,
     "drawing": 1_040,
-    "dynamic": 1_990,
+    "dynamic": 2_010,
     "explain": 6_665,
     "frontends": 18_051,
     "irtools": 4_465,

@@ -181,41 +181,65 @@ def _fit_reshape(known: Contents, operation: ir.Operation, _: Vectors) -> Fitted
 
     of content `2x5` takes element 8 of its operand as element 5.
     """
-    values = operation.operands[0], operation.results[0]
-    shapes, contents = map(shape_of, (v.type for v in values)), map(known.content, values)
-    (before, after), (old, new) = shapes, contents
-    padded, groups = known.dims(values[0]), list(reshape_groups(before, after))
+    value, result = operation.operands[0], operation.results[0]
+    padded, before, after = known.dims(value), shape_of(value.type), shape_of(result.type)
+    if not padded:
+        return []
+    old, new = known.content(value), known.content(result)
+    if math.prod(old) != math.prod(new):
+        known.refuse(operation, value, padded[0])
+    groups = list(reshape_groups(before, after))
     if any(math.prod(old[i] for i in a) != math.prod(new[i] for i in b) for a, b in groups):
         groups = [(range(len(before)), range(len(after)))]
-    if padded and math.prod(old) != math.prod(new):
-        known.refuse(operation, values[0], padded[0])
-    moved: dict[int, tuple[range, range]] = {}
+    moved: set[int] = set()
     for at, group in enumerate(groups):
-        for value, shape, dims in zip(values, (before, after), group, strict=True):
-            first = next((d for d in dims if shape[d] > 1 or d in known.dims(value)), None)
-            if ({*dims} - {first}) & {*known.dims(value)}:
-                moved[at] = group
+        for each, shape, dims in zip((value, result), (before, after), group, strict=True):
+            first = next((d for d in dims if shape[d] > 1 or d in known.dims(each)), None)
+            if ({*dims} - {first}) & {*known.dims(each)}:
+                moved.add(at)
     if moved:
-        sharding = get_sharding(values[0])
-        if sharding is not None:
-            axes = [sharding.dim_axes[a[0]] if len(a) == 1 else () for a, _ in groups]
-            axes = [() if at in moved else each for at, each in enumerate(axes)]
-            sharding = TensorSharding.from_axes(sharding.mesh_or_ref, axes)
-        builder = known.builder.sharded(sharding)
-        rows = builder.reshape(values[0], [math.prod(before[i] for i in a) for a, _ in groups])
-        for at, (a, b) in moved.items():
-            sizes = [[shape[i] for i in dims] for dims, shape in ((b, after), (b, new), (a, old))]
-            places = known.places(shape_of(rows.type)[at], *sizes, [before[i] for i in a])
-            others = [dim for dim in range(len(groups)) if dim != at]
-            numbers = ir.Attribute.parse(
-                f"#stablehlo.gather<offset_dims = {others}, collapsed_slice_dims = [{at}], "
-                f"start_index_map = [{at}], index_vector_dim = 1>"
-            )
-            shape = shape_of(rows.type)
-            lengths = [1 if dim == at else size for dim, size in enumerate(shape)]
-            rows = builder.gather(rows, places, numbers, lengths, shape)
-        operation.operands[0] = rows
+        operation.operands[0] = _moved_rows(known, operation, groups, moved)
     return [(0, dim) for dim in range(len(shape_of(operation.operands[0].type)))]
+
+
+def _moved_rows(
+    known: Contents,
+    operation: ir.Operation,
+    groups: Sequence[tuple[range, range]],
+    moved: Collection[int],
+) -> ir.Value:
+    """Build the operand of a reshape with a dimension for each group, its rows where they go.
+
+    Args:
+        known: the contents of values.
+        operation: the reshape.
+        groups: the dimensions of the operand and of the result that have the same elements.
+        moved: the groups whose rows move, which shards don't have alone.
+    """
+    value, result = operation.operands[0], operation.results[0]
+    before, after = shape_of(value.type), shape_of(result.type)
+    old, new, sharding = known.content(value), known.content(result), get_sharding(value)
+    if sharding is not None:
+        axes = [
+            sharding.dim_axes[dims[0]] if len(dims) == 1 and at not in moved else ()
+            for at, (dims, _) in enumerate(groups)
+        ]
+        sharding = TensorSharding.from_axes(sharding.mesh_or_ref, axes)
+    builder = known.builder.sharded(sharding)
+    shape = [math.prod(before[i] for i in dims) for dims, _ in groups]
+    rows = builder.reshape(value, shape)
+    for at in sorted(moved):
+        a, b = groups[at]
+        sizes = [[each[i] for i in dims] for dims, each in ((b, after), (b, new), (a, old))]
+        places = known.places(shape[at], *sizes, [before[i] for i in a])
+        others = [dim for dim in range(len(groups)) if dim != at]
+        numbers = ir.Attribute.parse(
+            f"#stablehlo.gather<offset_dims = {others}, collapsed_slice_dims = [{at}], "
+            f"start_index_map = [{at}], index_vector_dim = 1>"
+        )
+        lengths = [1 if dim == at else size for dim, size in enumerate(shape)]
+        rows = builder.gather(rows, places, numbers, lengths, shape)
+    return rows
 
 
 def _fit_ends(known: Contents, operation: ir.Operation, vectors: Vectors) -> Fitted:
@@ -390,13 +414,9 @@ def _fit_update(known: Contents, operation: ir.Operation) -> None:
     """Replace a padded update, whose padding becomes what it would overwrite."""
     value, update, *starts = operation.operands
     result, full, shape = operation.results[0], shape_of(value.type), shape_of(update.type)
-    contents, margins = (
-        zip(known.content(value), known.content(update), strict=True),
-        [0] * len(full),
-    )
+    contents = zip(known.content(value), known.content(update), strict=True)
+    margins = [shape[dim] if dim in known.dims(update) else 0 for dim in range(len(full))]
     builder, known.needs_check = known.builder.sharded(get_sharding(result)), True
-    for dim in known.dims(update):
-        margins[dim] = shape[dim]
     wide = builder.pad(value, known.builder.scalar(value, 0), [0] * len(full), margins)
     for at, (size, length) in enumerate(contents):
         start = starts[at]
